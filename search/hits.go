@@ -81,9 +81,9 @@ func starredFirst(hits []Hit) []Hit {
 	return moved
 }
 
-// addMatchedWords adds to each hit's reasons the words that it shares with the question and its turns, as written
-// there.
-func addMatchedWords(q Query, hits []Hit) {
+// addMatchedWords adds to each hit's reasons the words that it and its thread's title share with the question and its
+// turns, as written there.
+func addMatchedWords(q Query, in question, hits []Hit) {
 	var asked []string
 	written := map[string]string{} // stems aren't readable
 	turns, _ := earlier(q)
@@ -108,6 +108,9 @@ func addMatchedWords(q Query, hits []Hit) {
 			continue
 		}
 		held := batch.Terms(h.Message.Text())
+		if title := in.titled[h.Message.Channel]; title != nil {
+			held = append(held, title.terms...)
+		}
 		var words []string
 		for _, t := range asked {
 			if slices.Contains(held, t) {

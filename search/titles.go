@@ -1,0 +1,211 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// A title is what a thread or a forum post is called, with its tags. Its words count as words of each message there,
+// with less weight than the message's own. They are looked up where the titles are, when a question is asked: so a
+// rename changes all messages at once, and nothing of a title is left once it is gone.
+
+const (
+	// titleShare is the weight of a title's word beside the same word in a message. It is set by hand on made threads
+	// (testdata/threads.txtar), because no data set has titles. solvedShare is that of a post that is tagged as solved.
+	titleShare  = 0.5
+	solvedShare = 0.6
+
+	titledThreads = 8   // threads whose messages are candidates by their title, the best
+	titledText    = 40  // messages from full text in those
+	titledEnds    = 6   // messages at the beginning and the end of each of those
+	leastTitled   = 0.2 // share of the question's weight that such a title has
+)
+
+// solvedTags are what forums call the tag of an answered post.
+var solvedTags = text.SetOf(`solved resolved answered fixed done gelost erledigt beantwortet resolu repondu resuelto
+	resuelta solucionado solucionada 解決 解決済み 已解決 已解决`)
+
+// titleIndex finds a guild's threads by the terms of their titles.
+type titleIndex struct {
+	titles []threadTitle
+	with   map[string][]int // by term: their places in titles
+}
+
+// threadTitle is the title of a thread.
+type threadTitle struct {
+	thread memory.ChannelID
+	terms  []string // each once
+	solved bool
+}
+
+func newTitleIndex(channels []memory.Channel) *titleIndex {
+	x := &titleIndex{with: map[string][]int{}}
+	parents := map[memory.ChannelID]*memory.Channel{}
+	for i := range channels {
+		parents[channels[i].ID] = &channels[i]
+	}
+	var batch text.Batch
+	for i := range channels {
+		c := &channels[i]
+		title := memory.TitleOf(c, parents[c.Parent])
+		if title.Name == "" {
+			continue
+		}
+		t := threadTitle{thread: c.ID, terms: batch.Terms(title.Name)}
+		for _, tag := range title.Tags {
+			t.terms = append(t.terms, batch.Terms(tag)...)
+			for _, word := range text.Words(tag) {
+				t.solved = t.solved || solvedTags[word]
+			}
+		}
+		slices.Sort(t.terms)
+		t.terms = slices.Compact(t.terms)
+		for _, term := range t.terms {
+			x.with[term] = append(x.with[term], len(x.titles))
+		}
+		x.titles = append(x.titles, t)
+	}
+	return x
+}
+
+// titles are those of a scope's threads.
+type titles struct {
+	indexes []*titleIndex
+	scope   map[memory.ChannelID]bool
+	since   memory.MessageID // threads made earlier don't count
+}
+
+// titlesIn returns the titles of the threads in q's scope.
+func (e *Engine) titlesIn(ctx context.Context, q Query) (titles, error) {
+	all := titles{scope: setOf(q.Scope.Channels)}
+	if q.Opened { // some readers may not know of earlier threads
+		all.since = memory.FirstMessageID(q.Scope.Since)
+	}
+	for _, id := range q.Guilds {
+		g, err := e.people.Guild(ctx, id)
+		if errors.Is(err, memory.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return titles{}, err
+		}
+		x := e.titles.of(id, g.Channels)
+		if len(x.titles) > 0 {
+			all.indexes = append(all.indexes, x)
+		}
+	}
+	return all, nil
+}
+
+func (t titles) has(thread memory.ChannelID) bool {
+	return t.scope[thread] && memory.MessageID(thread) >= t.since
+}
+
+// number returns how many titles there are.
+func (t titles) number() int {
+	n := 0
+	for _, x := range t.indexes {
+		for _, title := range x.titles {
+			if t.has(title.thread) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// count returns how many titles have a term.
+func (t titles) count(term string) int {
+	n := 0
+	for _, x := range t.indexes {
+		for _, at := range x.with[term] {
+			if t.has(x.titles[at].thread) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// titled is a title that has words of the question.
+type titled struct {
+	held    []float64 // by term of the question: 1 if the title has it
+	weighed []float64 // the same, with the weight of titles instead of 1
+	terms   []string  // all of the title's
+	share   float64   // the weight
+}
+
+// matching returns, by thread, the titles that have any of the question's terms.
+func (t titles) matching(asked []weighted) map[memory.ChannelID]*titled {
+	found := map[memory.ChannelID]*titled{}
+	for _, x := range t.indexes {
+		for i, term := range asked {
+			for _, at := range x.with[term.term] {
+				title := &x.titles[at]
+				if !t.has(title.thread) {
+					continue
+				}
+				match := found[title.thread]
+				if match == nil {
+					match = title.match(len(asked))
+					found[title.thread] = match
+				}
+				match.held[i] = 1
+				match.weighed[i] = match.share
+			}
+		}
+	}
+	return found
+}
+
+func (t *threadTitle) match(terms int) *titled {
+	match := &titled{held: make([]float64, terms), weighed: make([]float64, terms), terms: t.terms, share: titleShare}
+	if t.solved {
+		match.share = solvedShare
+	}
+	return match
+}
+
+// bestTitled returns the threads whose titles have most of the question, best first, then newest first.
+func (q question) bestTitled() []memory.ChannelID {
+	shares := map[memory.ChannelID]float64{}
+	for thread, title := range q.titled {
+		share := q.share(title.held)
+		if share >= leastTitled {
+			shares[thread] = share * title.share
+		}
+	}
+	best := slices.SortedFunc(maps.Keys(shares), func(a, b memory.ChannelID) int {
+		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(b, a))
+	})
+	return best[:min(titledThreads, len(best))]
+}
+
+// byTitle adds messages of the threads whose titles have most of the question: those with other words of it, the
+// first and the last.
+func (e *Engine) byTitle(ctx context.Context, q Query, asked question, most int, p *pool) error {
+	threads := asked.bestTitled()
+	if len(threads) == 0 {
+		return nil
+	}
+	scope := q.Scope
+	scope.Channels = threads
+	hits, err := e.log.FullText(ctx, scope, asked.rarest(), min(most, titledText))
+	if err != nil {
+		return err
+	}
+	for _, hit := range hits {
+		p.want(hit.Channel, hit.ID, fewNeighbours)
+	}
+	for _, thread := range threads {
+		p.want(thread, memory.MessageID(thread), titledEnds)
+		p.want(thread, endOf(q.Scope), titledEnds)
+	}
+	return nil
+}
