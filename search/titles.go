@@ -17,9 +17,9 @@ import (
 
 const (
 	// titleShare is the weight of a title's word beside the same word in a message. It is set by hand on made threads
-	// (testdata/threads.txtar), because no data set has titles. solvedShare is that of a post that is tagged as solved.
-	titleShare  = 0.5
-	solvedShare = 0.6
+	// (testdata/threads.txt), because no data set has titles. solvedShare is that of a post that is tagged as solved.
+	titleShare  = 0.7
+	solvedShare = 0.8
 
 	titledThreads = 8   // threads whose messages are candidates by their title, the best
 	titledText    = 40  // messages from full text in those
