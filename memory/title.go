@@ -1,9 +1,6 @@
 package memory
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Tag is a word by which a forum sorts its posts.
 type Tag struct {
@@ -52,25 +49,14 @@ func tagName(forum *Channel, id TagID) string {
 	return forum.Tags[i].Name
 }
 
-// String returns the name and the tags: "VPN does not connect [solved, linux]".
-func (t Title) String() string {
-	if len(t.Tags) == 0 {
-		return t.Name
-	}
-	return t.Name + " [" + strings.Join(t.Tags, ", ") + "]"
-}
-
-// PlaceName names c, whose parent is given, or nil: "help", and for a thread "help › VPN does not connect [solved]".
-// It is empty if c's name is unknown.
+// PlaceName names c, whose parent is given, or nil: "help", and for a thread "help › VPN does not connect". It is empty
+// if c's name is unknown.
 func PlaceName(c, parent *Channel) string {
-	title := TitleOf(c, parent)
 	switch {
 	case c == nil:
 		return ""
-	case title.Name == "":
+	case !c.Kind.IsThread() || c.Name == "" || parent == nil || parent.Name == "":
 		return c.Name
-	case parent == nil || parent.Name == "":
-		return title.String()
 	}
-	return parent.Name + " › " + title.String()
+	return parent.Name + " › " + c.Name
 }

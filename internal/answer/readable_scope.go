@@ -136,6 +136,10 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		}
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
+	now.names.readable = map[memory.ChannelID]bool{}
+	for _, id := range now.scope.Channels {
+		now.names.readable[id] = true
+	}
 	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
 	now.narrowed, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
@@ -173,6 +177,7 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 type names struct {
 	people   memory.People
 	channels map[memory.ChannelID]memory.Channel
+	readable map[memory.ChannelID]bool // those of the scope
 }
 
 func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
@@ -180,7 +185,32 @@ func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.
 // of returns somebody's name, or else their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 
-func (n names) channel(id memory.ChannelID) string { return n.channels[id].Name }
+// place returns a channel's name; for a thread with a title its parent's name, and the title. What the answer's readers
+// may not read has no name.
+func (n names) place(id memory.ChannelID) (channel string, title memory.Title) {
+	if !n.readable[id] {
+		return "", memory.Title{}
+	}
+	c := n.channels[id]
+	parent := n.parent(c)
+	title = memory.TitleOf(&c, parent)
+	switch {
+	case title.Name == "":
+		return c.Name, memory.Title{}
+	case parent == nil:
+		return "", title
+	}
+	return parent.Name, title
+}
+
+// parent returns a thread's channel, or a channel's category; nil if the answer's readers may not read it.
+func (n names) parent(c memory.Channel) *memory.Channel {
+	parent, known := n.channels[c.Parent]
+	if !known || !n.readable[c.Parent] {
+		return nil
+	}
+	return &parent
+}
 
 // readLore reads the scope's lore, except of people who opted out.
 func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
@@ -222,7 +252,7 @@ func (now *readableScope) source(n int, m memory.Message) Source {
 	channel := now.names.channels[m.Channel]
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-		Place: channel.Name, Time: m.Time().In(now.settings.Zone),
+		Place: memory.PlaceName(&channel, now.names.parent(channel)), Time: m.Time().In(now.settings.Zone),
 		Unplaced: channel.Unplaced || channel.Kind == memory.LocalChannel,
 	}
 }

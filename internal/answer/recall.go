@@ -131,6 +131,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 		in.Condensed = r.condensed.Text
 	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
+	in.Channel, in.Title = r.names.place(q.Channel)
 	return in
 }
 

@@ -140,7 +140,7 @@ func (t *turn) lore() []memory.Lore {
 }
 
 func (t *turn) Input(result search.Result) builder.Input {
-	in := History(result, t.q.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
+	in := History(result, t.q.Channel, t.Zone(), t.r.names.place, t.r.names.of)
 	t.r.names.nameBots(in.History)
 	in.Now = t.q.Now.In(t.Zone())
 	return in
