@@ -80,6 +80,33 @@ var guildCases = []testCase{
 		t.apply(memory.ChannelDeleted{Guild: guild, Channel: 1500, At: later})
 		t.same("the forum is deleted", t.channel(guild, 1500).Tags, []memory.Tag(nil))
 	}},
+	{"a thread's segments are embedded with its title, and again when it changes or goes", steps{seenTown,
+		memory.ChannelSeen{Channel: tagged()}, post(said(1501, id(1), ben, "load the module first")),
+		post(said(general, id(2), ben, "what a day")), (*harness).embedAll}, func(t *harness) {
+		pending := func(what string, want int) {
+			t.Helper()
+			t.same(what, len(t.pending()), want)
+			t.checkQueue()
+		}
+		vpn := func() []memory.VectorHit {
+			vector := embedText("vpn")
+			return got(t.store.Nearest(t.ctx, in(1501), Embedder{}.Space(), vector, 1))(t)
+		}
+		if found := vpn(); len(found) != 1 || found[0].Similarity < 0.3 {
+			t.Fatalf("by the title: %+v", found)
+		}
+		t.apply(memory.ChannelSeen{Channel: tagged(memory.Tag{Name: "solved"})})
+		pending("its tags changed", 0)
+		renamed := tagged()
+		renamed.Name = "Tunnel"
+		t.apply(memory.ChannelSeen{Channel: renamed})
+		t.same("by the title before", vpn(), []memory.VectorHit(nil))
+		pending("it was renamed", 1)
+		t.embedAll()
+		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
+		pending("whoever made it is forgotten", 1)
+		t.same("the title", t.pending()[0].Title, "")
+	}},
 	{"roles come, change and go, and so do overwrites that name one, but for those of @everyone and of members", steps{
 		townWith(func(g *memory.Guild) {
 			g.Channels[0].Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel},

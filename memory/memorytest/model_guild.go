@@ -303,6 +303,15 @@ func (m *model) seeChannel(c memory.Channel) {
 	known.Channel, known.seen = c, true
 }
 
+// titleOf returns the title of a thread; empty for other channels.
+func (m *model) titleOf(id memory.ChannelID) string {
+	c := m.channels[id]
+	if c == nil || !c.Kind.IsThread() {
+		return ""
+	}
+	return c.Name
+}
+
 func dropRole(g *memory.Guild, id memory.RoleID) {
 	g.Roles = slices.DeleteFunc(slices.Clone(g.Roles), func(r memory.Role) bool { return r.ID == id })
 }

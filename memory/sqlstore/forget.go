@@ -176,10 +176,14 @@ func (b *forgettingRun) dropNames() {
 	case b.of.Why != memory.WhyDeleted:
 		return
 	}
-	for _, c := range listIn(b.transaction, func(scan Scanner, c *memory.Channel) error {
-		var no int64
-		return scan(&no, &c.ID, b.store.vault.channelName(c, &no))
+	type named struct {
+		no int64
+		memory.Channel
+	}
+	for _, c := range listIn(b.transaction, func(scan Scanner, c *named) error {
+		return scan(&c.no, &c.ID, b.store.vault.channelName(&c.Channel, &c.no))
 	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...) {
+		b.untitle(c.no)
 		name := c.Name
 		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -248,6 +252,12 @@ func (b *forgettingRun) dropStructure() {
 	here := ofGuild + " AND " + absent
 	b.transaction.invalidate(selection{`SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived
 		WHERE kind IN (?7, ?8) AND ` + here, b.of.args(b.channels, aSummary, aCondensed)}, cause{})
+	titled := listIn(b.transaction, func(scan Scanner, no *int64) error { return scan(no) }, fmt.Sprintf(
+		"SELECT no FROM channel WHERE name <> '' AND kind IN (%d, %d) AND ", memory.PublicThread, memory.PrivateThread)+here,
+		b.of.args(b.channels)...)
+	for _, no := range titled {
+		b.untitle(no)
+	}
 	b.execAll(b.of.args(b.channels),
 		"DELETE FROM role WHERE "+here,
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE "+here+")",

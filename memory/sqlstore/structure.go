@@ -150,6 +150,9 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	if c.Unplaced && (deleted || !known.nameless) {
 		return
 	}
+	if c.Name != "" || gone {
+		t.retitle(known.no, c, name)
+	}
 	known.place(c)
 	t.exec(`UPDATE channel SET parent = ?1, kind = ?2, name = CASE WHEN ?3 THEN name ELSE ?4 END,
 		tags = CASE WHEN ?3 THEN tags ELSE ?5 END, owner = ?6, age_limited = ?7, unplaced = ?8, overwrites = ?9
