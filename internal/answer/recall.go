@@ -22,9 +22,10 @@ type recalled struct {
 	dialogue   // what was said before the question
 	Prompt     builder.Prompt
 	shown      manifest.Manifest
-	result     search.Result                        // without weak
-	weak       []search.Hit                         // that it did
-	said       map[memory.MessageRef]memory.Message // sources of facts, lore and summaries
+	result     search.Result // without weak
+	weak       []search.Hit  // that it did
+	titles     titles
+	said       map[memory.MessageRef]memory.Message // sources of facts, lore and summaries, and what began the threads
 	summaries  []search.SummaryHit                  // of the channel's earlier sessions, best first
 	files      []attachment                         // of the question, as the model was told of them
 	searchText string                               // the question, or as rewritten
@@ -100,7 +101,8 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	if r.summaries, err = e.earlierSummaries(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
 	}
-	if err := e.verifySources(ctx, r); err != nil {
+	r.titles = r.titlesFor(q)
+	if err := e.verifySources(ctx, r, r.titles.openings()...); err != nil {
 		return err
 	}
 	if q.Guild == memory.DirectGuild {
@@ -113,7 +115,9 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 
 func (e *Engine) layOut(q Question, r *recalled) {
 	e.withFiles(e.input(q, r), q, r)
-	r.shown, r.built = manifestOf(r), r.elapsed()
+	r.shown = manifestOf(r)
+	r.titles.addTo(&r.shown, q.Channel, r.said)
+	r.built = r.elapsed()
 }
 
 // input returns what the prompt is built from, without files.
