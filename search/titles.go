@@ -83,7 +83,7 @@ type titles struct {
 
 // titlesIn returns the titles of the threads in q's scope.
 func (e *Engine) titlesIn(ctx context.Context, q Query) (titles, error) {
-	all := titles{scope: setOf(q.Scope.Channels)}
+	var all titles
 	if q.Opened { // some readers may not know of earlier threads
 		all.since = memory.FirstMessageID(q.Scope.Since)
 	}
@@ -99,6 +99,9 @@ func (e *Engine) titlesIn(ctx context.Context, q Query) (titles, error) {
 		if len(x.titles) > 0 {
 			all.indexes = append(all.indexes, x)
 		}
+	}
+	if len(all.indexes) > 0 {
+		all.scope = setOf(q.Scope.Channels)
 	}
 	return all, nil
 }
