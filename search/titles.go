@@ -7,72 +7,15 @@ import (
 	"maps"
 	"slices"
 
-	"hark/internal/text"
 	"hark/memory"
 )
 
-// A title is what a thread or a forum post is called, with its tags. Its words count as words of each message there,
-// with less weight than the message's own. They are looked up where the titles are, when a question is asked: so a
-// rename changes all messages at once, and nothing of a title is left once it is gone.
-
 const (
-	// titleShare is the weight of a title's word beside the same word in a message. It is set by hand on made threads
-	// (testdata/threads.txt), because no data set has titles. solvedShare is that of a post that is tagged as solved.
-	titleShare  = 0.7
-	solvedShare = 0.8
-
 	titledThreads = 8   // threads whose messages are candidates by their title, the best
 	titledText    = 40  // messages from full text in those
 	titledEnds    = 6   // messages at the beginning and the end of each of those
 	leastTitled   = 0.2 // share of the question's weight that such a title has
 )
-
-// solvedTags are what forums call the tag of an answered post.
-var solvedTags = text.SetOf(`solved resolved answered fixed done gelost erledigt beantwortet resolu repondu resuelto
-	resuelta solucionado solucionada 解決 解決済み 已解決 已解决`)
-
-// titleIndex finds a guild's threads by the terms of their titles.
-type titleIndex struct {
-	titles []threadTitle
-	with   map[string][]int // by term: their places in titles
-}
-
-// threadTitle is the title of a thread.
-type threadTitle struct {
-	thread memory.ChannelID
-	terms  []string // each once
-	solved bool
-}
-
-func newTitleIndex(channels []memory.Channel) *titleIndex {
-	x := &titleIndex{with: map[string][]int{}}
-	parents := map[memory.ChannelID]*memory.Channel{}
-	for i := range channels {
-		parents[channels[i].ID] = &channels[i]
-	}
-	var batch text.Batch
-	for i := range channels {
-		c := &channels[i]
-		title := memory.TitleOf(c, parents[c.Parent])
-		if title.Name == "" {
-			continue
-		}
-		t := threadTitle{thread: c.ID, terms: batch.Terms(title.Name)}
-		for _, tag := range title.Tags {
-			t.terms = append(t.terms, batch.Terms(tag)...)
-			for _, word := range text.Words(tag) {
-				t.solved = t.solved || solvedTags[word]
-			}
-		}
-		slices.Sort(t.terms)
-		t.terms = slices.Compact(t.terms)
-		for _, term := range t.terms {
-			x.with[term] = append(x.with[term], len(x.titles))
-		}
-		x.titles = append(x.titles, t)
-	}
-	return x
-}
 
 // titles are those of a scope's threads.
 type titles struct {
@@ -136,14 +79,6 @@ func (t titles) count(term string) int {
 	return n
 }
 
-// titled is a title that has words of the question.
-type titled struct {
-	held    []float64 // by term of the question: 1 if the title has it
-	weighed []float64 // the same, with the weight of titles instead of 1
-	terms   []string  // all of the title's
-	share   float64   // the weight
-}
-
 // matching returns, by thread, the titles that have any of the question's terms.
 func (t titles) matching(asked []weighted) map[memory.ChannelID]*titled {
 	found := map[memory.ChannelID]*titled{}
@@ -165,14 +100,6 @@ func (t titles) matching(asked []weighted) map[memory.ChannelID]*titled {
 		}
 	}
 	return found
-}
-
-func (t *threadTitle) match(terms int) *titled {
-	match := &titled{held: make([]float64, terms), weighed: make([]float64, terms), terms: t.terms, share: titleShare}
-	if t.solved {
-		match.share = solvedShare
-	}
-	return match
 }
 
 // bestTitled returns the threads whose titles have most of the question, best first, then newest first.

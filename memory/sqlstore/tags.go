@@ -38,22 +38,3 @@ func (a asTags) Scan(from any) error {
 	}
 	return nil
 }
-
-// retitle has a thread's segments embedded again if its title changes: their text begins with it.
-func (t *transaction) retitle(no int64, c memory.Channel, name string) {
-	before := memory.Channel{ID: c.ID}
-	t.row("SELECT kind, name FROM channel WHERE no = ?", no).into(&before.Kind, t.store.vault.channelName(&before, &no))
-	after := memory.Channel{Kind: c.Kind, Name: name}
-	if memory.TitleOf(&before, nil).Name != memory.TitleOf(&after, nil).Name {
-		t.untitle(no)
-	}
-}
-
-// untitle deletes the vectors of a channel's segments, and has them embedded again.
-func (t *transaction) untitle(no int64) {
-	segments := listIn(t, func(scan Scanner, id *int64) error { return scan(id) },
-		"SELECT DISTINCT segment FROM message WHERE channel = ? AND segment <> 0", no)
-	for _, id := range segments {
-		t.segment(id, no).invalid = true
-	}
-}

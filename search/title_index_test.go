@@ -18,3 +18,13 @@ func BenchmarkTitleIndex(b *testing.B) {
 		newTitleIndex(channels)
 	}
 }
+
+func TestTagsThatSayThatAPostIsSolved(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]bool{"Solved": true, "✅ solved!": true, "gelöst": true, "résolu": true,
+		"解決済み": true, "已解決": true, "Not solved": false, "unsolved": false, "linux": false, "": false} {
+		if isSolved(tag) != want {
+			t.Errorf("%q is solved: %t", tag, !want)
+		}
+	}
+}
