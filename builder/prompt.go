@@ -161,8 +161,8 @@ type Item struct {
 	Hit   int    // the index in Lines of the hit
 }
 
-// isElsewhere reports whether i names where it was said.
-func (i *Item) isElsewhere() bool { return i.Channel != "" || i.Title.Name != "" }
+// isElsewhere reports whether item names where it was said.
+func (item *Item) isElsewhere() bool { return item.Channel != "" || item.Title.Name != "" }
 
 // Line is a message of an item.
 type Line struct {
