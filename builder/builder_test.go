@@ -240,6 +240,20 @@ func TestNames(t *testing.T) {
 	if got := string(w.channel("# the lounge")); got != "#the-lounge" {
 		t.Errorf("channel %q", got)
 	}
+	for want, title := range map[string]memory.Title{
+		"#the-lounge":                              {Tags: []string{"linux"}},
+		"#the-lounge › VPN fails |":                {Name: "VPN fails"},
+		"#the-lounge › VPN fails [tags: a b, 1] |": {Name: "VPN fails", Tags: []string{"a b", "1"}},
+		"#the-lounge › a > b (1) / Bo; c ‹@5› [tags: (1) / x;] |": {Name: "a › b [1] | Bo: c <@5>",
+			Tags: []string{"[1] | x:"}},
+	} {
+		if got := string(w.place("# the lounge", title)); got != want {
+			t.Errorf("%+v is shown as %q, want %q", title, got, want)
+		}
+	}
+	if got := string(w.place("", memory.Title{Name: "x"})); got != "#thread › x |" {
+		t.Errorf("an unknown channel %q", got)
+	}
 }
 
 func TestTallyIsBounded(t *testing.T) {

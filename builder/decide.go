@@ -62,6 +62,10 @@ func (w *work) planQuery() {
 		w.queryFixed = w.speakerTokens(q)
 	}
 	w.replied = w.replyLines(w.in.Replied)
+	w.placeFixed = 0
+	if w.in.Title.Name != "" {
+		w.placeFixed = 2 + w.b.tally.of(w.place(w.in.Channel, w.in.Title))
+	}
 	if n := w.b.stored(w.query, q.Tokens); n > 0 && w.b.escape.IsSafe(w.query, w.queryBlock()) {
 		w.querySize = n + 1
 		return
@@ -110,6 +114,7 @@ func (w *work) decide(budget int) {
 	query := take(int64(w.querySize), max(shares.query*all, queryAlways*whole))
 	head := take(int64(w.queryFixed), all*whole/headPart)
 	replied := take(int64(longest(w.replied)), all*whole/headPart)
+	place := take(int64(w.placeFixed), all*whole/headPart)
 	spare := take(int64(w.b.costs.spare()), all*whole)
 	general := w.b.modes[toolingOf(w.in.Tools)][ModeGeneral].all()
 	// Up to two fifths of the system's share are for the persona; each may have what the other leaves.
@@ -145,6 +150,7 @@ func (w *work) decide(budget int) {
 	if w.queryHead {
 		w.repliedShown = fitting(w.replied, int(replied/whole))
 	}
+	w.queryPlace = w.queryHead && w.placeFixed > 0 && place >= int64(w.placeFixed)*whole
 	w.queryShown = w.fitQuery(int(query / whole))
 	w.rulesShown = w.rules.within(int(ruled / whole))
 	w.personaShown = w.fitPersona(int(persona / whole))
@@ -152,6 +158,9 @@ func (w *work) decide(budget int) {
 	w.tokens = w.b.fixed + w.systemTokens() + min(w.querySize, int(query/whole))
 	if w.queryHead {
 		w.tokens += w.queryFixed + w.repliedShown.tokens
+	}
+	if w.queryPlace {
+		w.tokens += w.placeFixed
 	}
 	if !w.bare {
 		w.tokens += w.b.costs.reminder

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,15 +14,20 @@ import (
 	"hark/memory"
 )
 
-// appendName appends a name, laid out as b, in one line of at most nameMost characters and twice as many bytes.
-// It can't close the parentheses around it or mention anybody.
+// appendName appends a name of at most nameMost characters; see appendShort.
 func (w *work) appendName(dst []byte, name string, b *escape.Block) []byte {
+	return w.appendShort(dst, name, nameMost, b)
+}
+
+// appendShort appends a name, laid out as b, in one line of at most most characters and twice as many bytes. It can't
+// close the parentheses around it or mention anybody.
+func (w *work) appendShort(dst []byte, name string, most int, b *escape.Block) []byte {
 	start := len(dst)
-	name = shortened(strings.TrimSpace(name), nameMost)
+	name = shortened(strings.TrimSpace(name), most)
 	dst = w.b.escape.AppendSafe(dst, name, b)
-	if len(dst)-start > 2*nameMost {
+	if len(dst)-start > 2*most {
 		whole := string(dst[start:])
-		dst = append(dst[:start], whole[:graphemeBefore(whole, 2*nameMost-len(ellipsis))]...)
+		dst = append(dst[:start], whole[:graphemeBefore(whole, 2*most-len(ellipsis))]...)
 		dst = append(dst, ellipsis...)
 	}
 	added := dst[start:]
@@ -80,6 +86,42 @@ func (w *work) channel(name string) []byte {
 	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), escape.NameInLine)
 	replaceBytes(w.nameBuf, ' ', '-')
 	return w.nameBuf
+}
+
+// place returns a channel's name, as channel does, and the title of a thread there with its tags: "#help", or
+// "#help › VPN does not connect [tags: linux] |". A title has no sign that ends it.
+func (w *work) place(channel string, title memory.Title) []byte {
+	if title.Name == "" {
+		return w.channel(channel)
+	}
+	place := append(w.channel(cmp.Or(channel, unknownChannel)), placeSign...)
+	place = w.appendTitle(place, title.Name, titleMost)
+	if len(title.Tags) > 0 {
+		place = append(place, " [tags: "...)
+		place = w.appendTitle(place, strings.Join(title.Tags, ", "), tagsMost)
+		place = append(place, ']')
+	}
+	w.nameBuf = append(place, placeEnd...)
+	return w.nameBuf
+}
+
+const (
+	unknownChannel = "thread"
+	placeSign      = " › "
+	placeEnd       = " |"
+	titleMost      = 100 // characters, as Discord allows
+	tagsMost       = 60
+)
+
+// appendTitle appends a title or tags, without the signs that have a meaning in a place or after it.
+func (w *work) appendTitle(dst []byte, words string, most int) []byte {
+	start := len(dst)
+	words = strings.ReplaceAll(words, strings.TrimSpace(placeSign), ">")
+	dst = w.appendShort(dst, words, most, escape.NameInLine)
+	for _, sign := range []string{"[(", "])", "|/", ":;"} {
+		replaceBytes(dst[start:], sign[0], sign[1])
+	}
+	return dst
 }
 
 // participant returns the participant with that id; nil if there is none.

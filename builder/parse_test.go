@@ -20,6 +20,7 @@ type parsed struct {
 	turns     []parsedTurn
 	query     parsedTurn
 	replied   string // the line before the query, without its beginning
+	place     string // in which the query was asked
 }
 
 type parsedPerson struct {
@@ -188,6 +189,7 @@ func (p *parser) readQuery(list [][]string, heading string) {
 		p.replied = p.own(strings.TrimPrefix(lines[0], replyBegin), false)
 		list[0] = append(list[0][:1:1], lines[1:]...)
 	}
+	list[0][1] = p.readPlace(list[0][1])
 	if lines := list[0][1:]; stampText.MatchString(lines[0]) || tagText.MatchString(lines[0]) {
 		p.query = p.turn(lines)
 	} else {
@@ -197,6 +199,17 @@ func (p *parser) readQuery(list [][]string, heading string) {
 		}
 		p.query.text = asker + p.own(lines[0][len(asker):], asker == "") + p.indented(lines[1:])
 	}
+}
+
+// readPlace returns the query's first line without the thread that it was asked in.
+func (p *parser) readPlace(line string) string {
+	stamp := stampText.FindString(line)
+	m := placeText.FindStringSubmatch(line[len(stamp):])
+	if m == nil || m[2] == "" {
+		return line
+	}
+	p.place = p.own(m[1], p.o.Layout == LayoutPlain)
+	return stamp + line[len(stamp)+len(m[0]):]
 }
 
 // readRecalled reads the blocks of what was recalled, and returns the others.
@@ -267,6 +280,7 @@ var (
 	agoText   = regexp.MustCompile(`^(just now|\d+ (minute|hour|day)s? ago|-?\d{4,}-\d\d-\d\d)$`)
 	tagText   = regexp.MustCompile(`^<@(-?\d+)>`)
 	stampText = regexp.MustCompile(`^\[((?:-?\d{4,}-)?\d\d-\d\d \d\d:\d\d)\] `)
+	placeText = regexp.MustCompile(`^(#[^ ]*( › [^|]*\|)?) `)
 	numText   = regexp.MustCompile(`^\[(\d+)\]`)
 	// strangerText is who asks if that is somebody without an id, whose name is a sign.
 	strangerText = regexp.MustCompile(`^User [^\pL\d:]+: `)
@@ -359,8 +373,12 @@ func (p *parser) readFound(line string) {
 	}
 	item.stamp, rest = "["+m[1]+"]", rest[len(m[0]):]
 	if strings.HasPrefix(rest, "#") {
-		channel, after, _ := strings.Cut(rest, " ")
-		item.channel, rest = p.own(channel, false), after
+		m := placeText.FindStringSubmatch(rest)
+		if m == nil {
+			p.fail("%q has no channel", line)
+			return
+		}
+		item.channel, rest = p.own(m[1], false), rest[len(m[0]):]
 	}
 	p.addLine(item, rest)
 }

@@ -65,6 +65,8 @@ type work struct {
 	queryHead    bool // the time and the asker precede the query
 	replied      []replyLine
 	repliedShown replyLine
+	placeFixed   int
+	queryPlace   bool // and so does the thread that it is asked in
 	bare         bool // optional parts are left out
 
 	scratch []byte
@@ -235,8 +237,8 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 		s.tokens += w.b.tally.of(appendNumber(nil, n))
 	}
 	s.tokens += w.b.marksTokens(e.marks)
-	if item.Channel != "" {
-		s.tokens += 2 + w.b.tally.of(w.channel(item.Channel))
+	if item.isElsewhere() {
+		s.tokens += 2 + w.b.tally.of(w.place(item.Channel, item.Title))
 	}
 	for i := range item.Lines {
 		line := &item.Lines[i]

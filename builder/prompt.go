@@ -126,7 +126,10 @@ type Input struct {
 	Session         []Turn        // oldest first; the newest are kept
 	Query           Turn          // the question
 	Replied         Replied       // what it replies to
-	Files           []File        // attached to Query; the first are kept
+	// Channel and Title are of the thread in which it is asked; zero: it isn't asked in a thread.
+	Channel string
+	Title   memory.Title
+	Files   []File // attached to Query; the first are kept
 
 	MaxTokens   int      // a lower budget for this prompt, but at least the layout's minimum; 0: Options'
 	Tools       []string // names of the model's tools, for the instructions
@@ -153,9 +156,14 @@ type Participant struct {
 type Item struct {
 	Relevance float64 // in [0, 1], calibrated
 	Channel   string  // its name, if it isn't the answer's channel
-	Lines     []Line  // in order of time
-	Hit       int     // the index in Lines of the hit
+	// Title is that of the thread in Channel where it was said, if it isn't the answer's.
+	Title memory.Title
+	Lines []Line // in order of time
+	Hit   int    // the index in Lines of the hit
 }
+
+// isElsewhere reports whether item names where it was said.
+func (item *Item) isElsewhere() bool { return item.Channel != "" || item.Title.Name != "" }
 
 // Line is a message of an item.
 type Line struct {

@@ -72,12 +72,19 @@ func inputs(injected []string) *rapid.Generator[Input] {
 			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"),
 			Content: s, Tokens: counts(t, s), Starred: rapid.Bool().Draw(t, "starred"), ReplyTo: replied(t)}
 	})
+	titles := rapid.Custom(func(t *rapid.T) memory.Title {
+		if rapid.Bool().Draw(t, "no title") {
+			return memory.Title{}
+		}
+		return memory.Title{Name: text.Draw(t, "name"), Tags: rapid.SliceOfN(text, 0, 3).Draw(t, "tags")}
+	})
 	item := rapid.Custom(func(t *rapid.T) Item {
 		channel := ""
+		title := titles.Draw(t, "title")
 		if rapid.Bool().Draw(t, "elsewhere") {
 			channel = text.Draw(t, "channel")
 		}
-		return Item{Relevance: rapid.Float64Range(0, 1).Draw(t, "relevance"), Channel: channel,
+		return Item{Relevance: rapid.Float64Range(0, 1).Draw(t, "relevance"), Channel: channel, Title: title,
 			Lines: rapid.SliceOfN(line, 0, 4).Draw(t, "lines"), Hit: rapid.IntRange(-1, 5).Draw(t, "hit")}
 	})
 	person := rapid.Custom(func(t *rapid.T) Participant {
@@ -116,6 +123,8 @@ func inputs(injected []string) *rapid.Generator[Input] {
 			Session:         rapid.SliceOfN(turn, 0, 12).Draw(t, "session"),
 			Query:           turn.Draw(t, "query"),
 			Replied:         Replied{Name: replied(t), Text: text.Draw(t, "quoted")},
+			Channel:         optional("channel"),
+			Title:           titles.Draw(t, "title"),
 			Files:           rapid.SliceOfN(file, 0, 3).Draw(t, "files"),
 		}
 	})

@@ -147,8 +147,8 @@ func (r *reader) found(n int, got parsedLine, want *Item) {
 		r.same("numbered", r.p.Numbers[n-1].N, n)
 	}
 	channel := ""
-	if want.Channel != "" {
-		channel = string(r.w.channel(want.Channel))
+	if want.isElsewhere() {
+		channel = string(r.w.place(want.Channel, want.Title))
 	}
 	r.same("channel", got.channel, channel)
 	if r.b.options.Layout == LayoutPlain {
@@ -296,6 +296,13 @@ func (r *reader) query() {
 	if r.b.options.Layout != LayoutPlain && (r.got.query.stamp != "" || r.p.Report.MaxTokens > 1000) {
 		r.speaker(r.got.query, &q)
 		r.same("time", "["+r.got.query.stamp+"]", string(appendStamp(nil, r.in.Now, r.in.Now, true)))
+	}
+	asked := r.b.options.Layout != LayoutPlain || r.w.isAsked()
+	switch place := string(r.w.place(r.in.Channel, r.in.Title)); {
+	case r.in.Title.Name == "":
+		r.same("place", r.got.place, "")
+	case r.got.place != "" || asked && r.p.Report.MaxTokens > 2000:
+		r.same("place", r.got.place, place)
 	}
 	head, tail, cut := strings.Cut(r.got.query.text, strings.TrimSpace(middleMark))
 	if !cut {

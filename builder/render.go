@@ -258,8 +258,8 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 		dst = append(dst, ' ')
 	}
 	dst = append(appendStamp(dst, item.Lines[e.lead].Time, w.in.Now, false), ' ')
-	if item.Channel != "" {
-		dst = append(append(dst, w.channel(item.Channel)...), ' ')
+	if item.isElsewhere() {
+		dst = append(append(dst, w.place(item.Channel, item.Title)...), ' ')
 	}
 	return dst
 }
@@ -270,6 +270,9 @@ func (w *work) appendQuery() {
 		w.put(w.repliedShown.text)
 		if !w.plain() {
 			w.buf = append(appendStamp(w.buf, w.in.Now, w.in.Now, true), ' ')
+		}
+		if w.queryPlace {
+			w.buf = append(append(w.buf, w.place(w.in.Channel, w.in.Title)...), ' ')
 		}
 		w.buf = w.appendSpeaker(w.buf, &w.in.Query)
 	}

@@ -102,6 +102,9 @@ func (w *work) report(tokens int) Report {
 	if w.queryHead {
 		query.Tokens += w.queryFixed + w.repliedShown.tokens
 	}
+	if w.queryPlace {
+		query.Tokens += w.placeFixed
+	}
 	if w.queryShown != w.query {
 		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
 	}

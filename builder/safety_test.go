@@ -53,7 +53,7 @@ func everywhere(text string) Input {
 		Participants:    []Participant{{ID: 11, Name: text, Data: text, LastActive: now}, {ID: 12, Name: "Jane"}},
 		History: []Item{
 			{Relevance: 0.9, Channel: text, Lines: []Line{line(11), line(12)}},
-			{Relevance: 0.5, Lines: []Line{line(12)}},
+			{Relevance: 0.5, Channel: text, Title: memory.Title{Name: text, Tags: []string{text}}, Lines: []Line{line(12)}},
 			{Relevance: 0.4, Lines: []Line{{Message: 2, Author: 11, Time: now, Content: files.Text()}}},
 		},
 		Lore:      []string{text, "Project X: " + text},
@@ -65,7 +65,9 @@ func everywhere(text string) Input {
 			{Role: RoleAssistant, Speaker: text, Content: "Ordinary.\n" + text},
 			{Speaker: text, Author: 12, Content: "Ordinary."},
 		},
-		Query: Turn{Speaker: text, Author: 11, Content: text},
+		Query:   Turn{Speaker: text, Author: 11, Content: text},
+		Channel: "help",
+		Title:   memory.Title{Name: text, Tags: []string{text}},
 	}
 }
 

@@ -84,6 +84,7 @@ type Channel struct {
 	// Name is empty if unknown, for deleted channels, and for threads of somebody who has opted out or is
 	// forgotten, because it is their words.
 	Name       string
+	Tags       []Tag  // a forum's, that its posts may have; a post's own. They come and go with Name
 	Owner      UserID // who made a thread; 0: unknown
 	AgeLimited bool   // Discord's nsfw
 	Overwrites []Overwrite

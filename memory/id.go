@@ -14,6 +14,7 @@ type (
 	RoleID    int64
 	UserID    int64
 	MessageID int64
+	TagID     int64
 )
 
 // Membership is a member of a guild.

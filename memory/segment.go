@@ -10,13 +10,18 @@ import (
 type Segment struct {
 	ID       int64
 	Channel  ChannelID
-	Version  int64 // grows with each change of the segment's text
+	Version  int64  // grows with each change of the segment's text
+	Title    string // the name of the thread; empty in other channels
 	Messages []Message
 }
 
-// Text returns what is embedded: the messages' text, a line each.
+// Text returns what is embedded: the title and the messages' text, a line each.
 func (s Segment) Text() string {
 	var b strings.Builder
+	if s.Title != "" {
+		b.WriteString(s.Title)
+		b.WriteByte('\n')
+	}
 	for _, m := range s.Messages {
 		b.WriteString(m.Text())
 		b.WriteByte('\n')

@@ -61,6 +61,9 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
+	if err := e.byTitle(ctx, q, asked, most, p); err != nil {
+		return nil, false, err
+	}
 	starred, err := e.log.Starred(ctx, q.Scope, min(most, starCandidates))
 	if err != nil {
 		return nil, false, err

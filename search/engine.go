@@ -20,8 +20,9 @@ type Log interface {
 	Windows(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error)
 }
 
-// Directory returns people and lore. It must not change a list that it returned.
+// Directory returns people, lore, and the channels of guilds. It must not change a list that it returned.
 type Directory interface {
+	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
@@ -41,6 +42,7 @@ type Engine struct {
 	reading   chan struct{} // one slot for each running read of channels, for all searches
 	rosters   indexes[memory.Person, roster]
 	lores     indexes[memory.Lore, loreIndex]
+	titles    indexes[memory.Channel, titleIndex]
 }
 
 // New returns an engine. The first embedder of the active space embeds questions; without one, only full text is
@@ -48,7 +50,8 @@ type Engine struct {
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // the rest of the process needs CPU too
 	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
-		rosters: newIndexes(newRoster), lores: newIndexes(newLoreIndex)}
+		rosters: newIndexes(newRoster), lores: newIndexes(newLoreIndex),
+		titles: newIndexes(newTitleIndex)}
 }
 
 // Search returns what is relevant to q. If the embedder fails or nothing is embedded yet, it searches only full
@@ -79,14 +82,20 @@ func (e *Engine) Rerank(ctx context.Context, r Result, skip []memory.MessageID,
 func (e *Engine) SearchOutside(ctx context.Context, r Result, channels []memory.ChannelID, n int) ([]Hit, error) {
 	q := r.recalled.query
 	q.Scope.Channels, q.Session, q.Limit, q.Local = channels, nil, n, true
-	pool, _, err := e.candidates(ctx, q, r.recalled.question, n)
+	asked := r.recalled.question
+	there, err := e.titlesIn(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("search beside: %w", err)
 	}
-	pool = pool.without(q.Skip, r.recalled.question)
+	asked.titled = there.matching(asked.terms)
+	pool, _, err := e.candidates(ctx, q, asked, n)
+	if err != nil {
+		return nil, fmt.Errorf("search beside: %w", err)
+	}
+	pool = pool.without(q.Skip, asked)
 	pool.most = r.recalled.most // makes the scores comparable
-	hits := pool.hits(q, pool.score(q, r.recalled.question))
-	if r.Declined && pool.gateOf(q, r.recalled.question, hits).closed {
+	hits := pool.hits(q, pool.score(q, asked))
+	if r.Declined && pool.gateOf(q, asked, hits).closed {
 		return nil, nil
 	}
 	hits = append(hits, r.Hits...)
@@ -127,7 +136,7 @@ func (e *Engine) result(ctx context.Context, f recalled, left func(context.Conte
 		}
 	}
 	r.Hits = starredFirst(r.Hits)
-	addMatchedWords(f.query, r.Hits)
+	addMatchedWords(f.query, f.question, r.Hits)
 	if r.People, err = e.participants(ctx, f.query, f.question.named, r.Hits, f.known); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}

@@ -69,13 +69,14 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 	if e.words > longText { // a long text needs no context
 		v[featureFar] = q.own(e)
 	}
-	v[featureLike] = q.share(e.like)
 	var room [maxTerms]float64
 	near := room[:len(e.like)]
+	if title := q.titled[e.Channel]; title != nil {
+		copy(near, title.weighed)
+	}
+	v[featureLike] = q.share(larger(near, e.like))
 	for j := max(first, i-3); j <= min(last, i+3); j++ {
-		for t, likeness := range stream[j].like {
-			near[t] = max(near[t], likeness)
-		}
+		larger(near, stream[j].like)
 	}
 	v[featureLikeNear] = q.share(near)
 	v[featurePairs] = e.pairs
@@ -148,6 +149,14 @@ func (q question) share(found []float64) float64 {
 		sum += q.terms[t].idf * min(part, 1)
 	}
 	return sum / q.idf
+}
+
+// larger sets each number of a to the larger one of a and b, and returns a.
+func larger(a, b []float64) []float64 {
+	for i, n := range b {
+		a[i] = max(a[i], n)
+	}
+	return a
 }
 
 func bit(b bool) float64 {

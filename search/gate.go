@@ -130,6 +130,9 @@ func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
 		heard[i] = t.names != 0 || t.count > rarely || smallTerms()[t.term]
+		for _, title := range asked.titled {
+			heard[i] = heard[i] || title.held[i] > 0
+		}
 	}
 	for _, stream := range p.streams {
 		for at := range stream {
@@ -157,11 +160,17 @@ func (p *pool) held(q Query, asked question) (most float64) {
 	share := func(stream []entry, all bool) float64 {
 		var room [maxTerms]float64
 		near := room[:len(asked.terms)]
+		if title := asked.titled[stream[0].Channel]; title != nil {
+			copy(near, title.held)
+		}
 		for i := range stream {
-			for t, l := range stream[i].like {
-				if asked.terms[t].names == 0 && l > near[t] && (all || !aside(&stream[i])) {
-					near[t] = l
-				}
+			if all || !aside(&stream[i]) {
+				larger(near, stream[i].like)
+			}
+		}
+		for t := range near {
+			if asked.terms[t].names != 0 {
+				near[t] = 0
 			}
 		}
 		return asked.share(near)
@@ -177,22 +186,32 @@ func (p *pool) held(q Query, asked question) (most float64) {
 	return most
 }
 
-// rareIn counts the terms in e that few messages have.
+// rareIn counts the terms in e and its thread's title that few messages have.
 func (q question) rareIn(e *entry) (n int) {
+	title := q.titled[e.Channel]
 	for i, t := range q.terms {
-		if t.names == 0 && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
+		has := e.counts[i] > 0 || title != nil && title.held[i] > 0
+		if has && t.names == 0 && t.count <= fewSay && !smallTerms()[t.term] {
 			n++
 		}
 	}
 	return n
 }
 
-// heldBy returns how much e contains of each term; an author contains their own name.
+// heldBy returns how much e and its thread's title contain of each term; an author contains their own name.
 func (q question) heldBy(e *entry) []float64 {
-	if !slices.Contains(q.named, e.Author) {
+	title := q.titled[e.Channel]
+	named := slices.Contains(q.named, e.Author)
+	if !named && title == nil {
 		return e.like
 	}
 	held := slices.Clone(e.like)
+	if title != nil {
+		larger(held, title.held)
+	}
+	if !named {
+		return held
+	}
 	for t := range held {
 		held[t] = max(held[t], bit(q.terms[t].names != 0))
 	}

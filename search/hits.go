@@ -81,9 +81,9 @@ func starredFirst(hits []Hit) []Hit {
 	return moved
 }
 
-// addMatchedWords adds to each hit's reasons the words that it shares with the question and its turns, as written
-// there.
-func addMatchedWords(q Query, hits []Hit) {
+// addMatchedWords adds to each hit's reasons the words that it and its thread's title share with the question and its
+// turns, as written there.
+func addMatchedWords(q Query, in question, hits []Hit) {
 	var asked []string
 	written := map[string]string{} // stems aren't readable
 	turns, _ := earlier(q)
@@ -107,7 +107,10 @@ func addMatchedWords(q Query, hits []Hit) {
 		if i < 0 {
 			continue
 		}
-		held := batch.Terms(question{tags: q.Named}.spelled(h.Message.Text()))
+		held := batch.Terms(in.spelled(h.Message.Text()))
+		if title := in.titled[h.Message.Channel]; title != nil {
+			held = append(held, title.terms...)
+		}
 		var words []string
 		for _, t := range asked {
 			if slices.Contains(held, t) {

@@ -128,7 +128,7 @@ func (e *Engine) addRarestWords(ctx context.Context, q Query, s askedWords, know
 	if len(terms) == 0 {
 		return nil
 	}
-	messages, err := e.weigh(ctx, q, terms)
+	messages, err := e.weighMessages(ctx, q, terms)
 	if err != nil {
 		return err
 	}

@@ -14,18 +14,19 @@ import (
 
 // question is an analysed query.
 type question struct {
-	scope memory.Scope
-	text  string            // with the turns that it refers to
-	after string            // the newest question of those turns; empty if none
-	terms []weighted        // search terms, rarest first
-	idf   float64           // sum over all terms
-	words bool              // some term isn't a name
-	pairs map[string]string // the term that follows a term
-	named []memory.UserID
-	dates []dateRange
-	event event
-	form  form
-	tags  func(said string) string // see Query.Named
+	scope  memory.Scope
+	text   string                       // with the turns that it refers to
+	after  string                       // the newest question of those turns; empty if none
+	terms  []weighted                   // search terms, rarest first
+	titled map[memory.ChannelID]*titled // threads in scope whose titles have some of the terms
+	idf    float64                      // sum over all terms
+	words  bool                         // some term isn't a name
+	pairs  map[string]string            // the term that follows a term
+	named  []memory.UserID
+	dates  []dateRange
+	event  event
+	form   form
+	tags   func(said string) string // see Query.Named
 }
 
 // spelled returns a text with words for its tags.
@@ -82,7 +83,11 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		}
 	}
 	asked.addEarlier(turns)
-	n, err := e.weigh(ctx, q, asked.terms)
+	there, err := e.titlesIn(ctx, q)
+	if err != nil {
+		return asked, err
+	}
+	n, err := e.weigh(ctx, q, there, asked.terms)
 	if err != nil {
 		return asked, err
 	}
@@ -91,7 +96,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	}
 	if misspelt := known.misspelt(q.Text, asked.unheard()); len(misspelt) > 0 {
 		asked.named = appendNew(asked.named, misspelt...)
-		if err := e.addNames(ctx, q, &asked, known.terms(misspelt)); err != nil {
+		if err := e.addNames(ctx, q, there, &asked, known.terms(misspelt)); err != nil {
 			return asked, err
 		}
 	}
@@ -118,11 +123,21 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		asked.idf += t.idf
 		asked.words = asked.words || t.names == 0
 	}
+	asked.titled = there.matching(asked.terms)
 	return asked, nil
 }
 
-// weigh sets each term's message count and returns the number of messages.
-func (e *Engine) weigh(ctx context.Context, q Query, terms []weighted) (messages int, err error) {
+// weigh sets how many messages and titles have each term, and returns how many there are.
+func (e *Engine) weigh(ctx context.Context, q Query, there titles, terms []weighted) (all int, err error) {
+	all, err = e.weighMessages(ctx, q, terms)
+	for i := range terms {
+		terms[i].count += there.count(terms[i].term)
+	}
+	return all + there.number(), err
+}
+
+// weighMessages sets each term's message count and returns the number of messages.
+func (e *Engine) weighMessages(ctx context.Context, q Query, terms []weighted) (messages int, err error) {
 	if q.Opened {
 		return e.weighSince(ctx, q.Scope, terms)
 	}
@@ -164,14 +179,14 @@ func (e *Engine) weighSince(ctx context.Context, scope memory.Scope, terms []wei
 }
 
 // addNames adds the terms of the names that the question misspells.
-func (e *Engine) addNames(ctx context.Context, q Query, asked *question, names []string) error {
+func (e *Engine) addNames(ctx context.Context, q Query, there titles, asked *question, names []string) error {
 	var terms []weighted
 	for _, name := range names {
 		if !slices.ContainsFunc(append(asked.terms, terms...), func(t weighted) bool { return t.term == name }) {
 			terms = append(terms, weighted{term: name, share: 1})
 		}
 	}
-	_, err := e.weigh(ctx, q, terms)
+	_, err := e.weigh(ctx, q, there, terms)
 	asked.terms = append(asked.terms, terms...)
 	return err
 }

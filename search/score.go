@@ -345,11 +345,16 @@ var decayed = func() (of [neighbours + 1]float64) {
 	return of
 }()
 
-// around returns the BM25 of the neighbourhood stream of i, weighted by decay, and its share of the question.
+// around returns the BM25 of the neighbourhood stream of i, weighted by decay and with its thread's title, and its share
+// of the question.
 func (q question) around(stream []entry, i int) (score, covered float64) {
 	var all, any [maxTerms]float64
 	counts, found := all[:len(q.terms)], any[:len(q.terms)]
 	length, average := 0.0, 0.0
+	if title := q.titled[stream[i].Channel]; title != nil {
+		copy(counts, title.weighed)
+		copy(found, title.weighed)
+	}
 	for j := range stream {
 		weight := decayed[max(i-j, j-i)]
 		for t, n := range stream[j].counts {

@@ -138,7 +138,7 @@ func sourceLine(l locale.Locale, r answer.Explained) string {
 		b.WriteString(markdown.Plain(r.Source.Author, 32))
 	}
 	if r.Source.Place != "" {
-		b.WriteString(" · #" + markdown.Plain(r.Source.Place, 32))
+		b.WriteString(" · #" + markdown.Plain(r.Source.Place, markdown.PlaceLength))
 	}
 	if url := markdown.JumpURL(r.Source.Guild, r.Source.Channel, r.Source.Message); url != "" && !r.Source.Unplaced {
 		fmt.Fprintf(&b, " · <t:%d:f> · %s", r.Source.Time.Unix(), jump(l, url))

@@ -108,6 +108,7 @@ func (e *serverExport) between(since, before time.Time) error {
 
 // channel writes a channel's messages.
 func (e *serverExport) channel(ctx context.Context, log memory.MessageReader, at memory.Channel) error {
+	parent := e.x.server.Channel(at.Parent)
 	for after := e.after; e.cut == nil; {
 		page, err := log.Log(ctx, at.ID, after, e.until, exportPage)
 		if err != nil || len(page) == 0 {
@@ -128,7 +129,7 @@ func (e *serverExport) channel(ctx context.Context, log memory.MessageReader, at
 			e.lines = exports.NewEncoder(e.packed)
 		}
 		for _, m := range page {
-			_ = e.lines.Encode(exports.In(at, m, e.people)) // can't fail
+			_ = e.lines.Encode(exports.In(at, parent, m, e.people)) // can't fail
 		}
 		_ = e.packed.Flush() // so that data.Len counts it
 		e.messages += len(page)

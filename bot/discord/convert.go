@@ -104,6 +104,7 @@ func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 		Name:       memory.Clean(w.Name),
 		AgeLimited: w.NSFW != nil && *w.NSFW,
 	}
+	ch.Tags = tagsOf(w, kind)
 	if w.Flags&obfuscated != 0 {
 		ch.Name = "" // the known name stays
 	}
@@ -123,6 +124,26 @@ func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 		ch.Overwrites = append(ch.Overwrites, ow)
 	}
 	return ch, true
+}
+
+// tagsOf converts a forum's tags, or a post's.
+func tagsOf(w *Channel, kind memory.ChannelKind) []memory.Tag {
+	var tags []memory.Tag
+	switch {
+	case kind == memory.ForumChannel:
+		for _, t := range w.Offered {
+			if t.ID != 0 {
+				tags = append(tags, memory.Tag{ID: memory.TagID(t.ID), Name: memory.Clean(t.Name)})
+			}
+		}
+	case kind.IsThread():
+		for _, id := range w.Applied {
+			if id != 0 {
+				tags = append(tags, memory.Tag{ID: memory.TagID(id)})
+			}
+		}
+	}
+	return tags
 }
 
 // Kind returns what a model can tell of a file; empty: nothing.

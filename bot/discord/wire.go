@@ -261,6 +261,13 @@ type Channel struct {
 		Archived time.Time `json:"archive_timestamp"`
 	} `json:"thread_metadata"`
 	Overwrites []wireOverwrite `json:"permission_overwrites"` // nil: missing
+	Offered    []wireTag       `json:"available_tags"`        // of a forum
+	Applied    []Snowflake     `json:"applied_tags"`          // of a post
+}
+
+type wireTag struct {
+	ID   Snowflake `json:"id"`
+	Name string    `json:"name"`
 }
 
 type wireOverwrite struct {

@@ -20,6 +20,8 @@ const (
 	citationWidth = len(`[\[999\]](<https://discord.com/channels/`) + 3*19 + 2 + len(`>)`)
 	// footerSources bounds the sources in the footer.
 	footerSources = 5
+	// PlaceLength is the most characters of a place that are shown, which may be a channel and a thread in it.
+	PlaceLength = 60
 )
 
 // LinksTo returns the links of sources that have one in Discord.
@@ -62,7 +64,7 @@ func Footer(l locale.Locale, sources []answer.Source, now time.Time) string {
 		}
 		fmt.Fprintf(&b, "[%d] %s", s.Number, Plain(s.Author, 32))
 		if s.Place != "" {
-			b.WriteString(", #" + Plain(s.Place, 32))
+			b.WriteString(", #" + Plain(s.Place, PlaceLength))
 		}
 		b.WriteString(", " + day(l, s.Time, now))
 	}

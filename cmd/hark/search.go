@@ -190,6 +190,7 @@ type shownHit struct {
 	Time      time.Time        `json:"time"`
 	Text      string           `json:"text"`
 	Why       []string         `json:"why"`
+	place     string           // the channel, with its parent's name before a thread's
 }
 
 func printHits(c *cobra.Command, a *setup.App, asJSON bool, hits []search.Hit) error {
@@ -215,7 +216,7 @@ func printHits(c *cobra.Command, a *setup.App, asJSON bool, hits []search.Hit) e
 	}
 	for _, s := range shown {
 		heading := fmt.Sprintf("%s%s in #%s, %s", cli.Relevance(a.Builder.Labels(), s.Relevance),
-			terminal.OneLine(s.Author), terminal.OneLine(s.Channel),
+			terminal.OneLine(s.Author), terminal.OneLine(s.place),
 			s.Time.In(a.Config.Answer.Location()).Format(cli.MinuteLayout))
 		cli.PrintHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}
@@ -232,7 +233,7 @@ func shownOf(ctx context.Context, k *archive.Archive, h search.Hit) (shownHit, e
 	s := shownHit{
 		Relevance: h.Relevance, Channel: k.ChannelName(m.Guild, m.Channel), ChannelID: m.Channel, MessageID: m.ID,
 		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(),
-		Text: m.Text(), Why: []string{},
+		Text: m.Text(), Why: []string{}, place: k.PlaceName(m.Guild, m.Channel),
 	}
 	for _, w := range h.Why {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))

@@ -139,7 +139,7 @@ func traceOf(ctx context.Context, k *archive.Archive, id string) (memory.Trace, 
 func printTrace(w io.Writer, k *archive.Archive, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
 		t.Answer.Time().In(k.Config.Answer.Location()).Format(cli.MinuteLayout), t.Answer,
-		terminal.OneLine(k.ChannelName(t.Guild, t.Channel)), terminal.OneLine(archive.GuildName(k.GuildByID(t.Guild))),
+		terminal.OneLine(k.PlaceName(t.Guild, t.Channel)), terminal.OneLine(archive.GuildName(k.GuildByID(t.Guild))),
 		terminal.OneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return

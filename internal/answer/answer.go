@@ -145,7 +145,7 @@ type Source struct {
 	Channel memory.ChannelID
 	Message memory.MessageID
 	Author  string // display name
-	Place   string // the channel's name, without #
+	Place   string // the channel's name, without #; for a thread after its parent's: "help › VPN does not connect"
 	Time    time.Time
 	// Unplaced is set where Discord is known to have no message to jump to.
 	Unplaced bool

@@ -18,8 +18,8 @@ const bestShown = 400
 // History returns the part of a prompt's input that comes from a recall, for an answer in the channel at, with
 // days in zone. Excerpts overlap: each message is shown where it stands best. The beginning of a long message
 // may be left out.
-func History(result search.Result, at memory.ChannelID, zone *time.Location, channelName func(memory.ChannelID) string,
-	personName func(memory.UserID) string) builder.Input {
+func History(result search.Result, at memory.ChannelID, zone *time.Location,
+	placeName func(memory.ChannelID) (channel string, title memory.Title), personName func(memory.UserID) string) builder.Input {
 	var in builder.Input
 	for _, p := range result.People {
 		in.Participants = append(in.Participants, builder.Participant{
@@ -36,8 +36,8 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 			continue
 		}
 		item := builder.Item{Relevance: hit.Relevance}
-		if hit.Message.Channel != at && channelName != nil {
-			item.Channel = channelName(hit.Message.Channel)
+		if hit.Message.Channel != at && placeName != nil {
+			item.Channel, item.Title = placeName(hit.Message.Channel)
 		}
 		for _, m := range hit.Excerpt {
 			if shown[m.ID] {

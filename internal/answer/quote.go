@@ -245,6 +245,7 @@ func closeTo(relevance, best float64) bool {
 const (
 	quoteLength = 700
 	nameLength  = 64 // of a name
+	placeLength = 100
 )
 
 // attribution returns the author and place of a quote; a tag for an unknown author.
@@ -256,14 +257,17 @@ func attribution(s Source, author memory.UserID) string {
 	if s.Place == "" {
 		return "**" + name + "**"
 	}
-	return "**" + name + "** in #" + escapeName(s.Place)
+	return "**" + name + "** in #" + escapeShort(s.Place, placeLength)
 }
 
 // escapeName makes a name one line that Markdown shows as it is: no markup, mentions, links or changes of
 // direction.
-func escapeName(name string) string {
+func escapeName(name string) string { return escapeShort(name, nameLength) }
+
+// escapeShort is escapeName for so many characters.
+func escapeShort(name string, most int) string {
 	var b strings.Builder
-	for _, r := range text.Clip(strings.Join(strings.Fields(name), " "), nameLength) {
+	for _, r := range text.Clip(strings.Join(strings.Fields(name), " "), most) {
 		switch {
 		case unicode.In(r, unicode.Cc, unicode.Bidi_Control):
 		case r == '`':

@@ -103,6 +103,10 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 	}
 	now.names.zone = now.settings.Zone
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
+	now.names.readable = map[memory.ChannelID]bool{}
+	for _, id := range now.scope.Channels {
+		now.names.readable[id] = true
+	}
 	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
 	now.narrowed, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
@@ -177,7 +181,7 @@ func (now *readableScope) source(n int, m memory.Message) Source {
 	channel := now.names.channels[m.Channel]
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-		Place: channel.Name, Time: m.Time().In(now.settings.Zone),
+		Place: memory.PlaceName(&channel, now.names.parent(channel)), Time: m.Time().In(now.settings.Zone),
 		Unplaced: channel.Unplaced || channel.Kind == memory.LocalChannel,
 	}
 }

@@ -22,9 +22,10 @@ type recalled struct {
 	dialogue   // what was said before the question
 	Prompt     builder.Prompt
 	shown      manifest.Manifest
-	result     search.Result                        // without weak
-	weak       []search.Hit                         // that it did
-	said       map[memory.MessageRef]memory.Message // sources of facts, lore and summaries
+	result     search.Result // without weak
+	weak       []search.Hit  // that it did
+	titles     titles
+	said       map[memory.MessageRef]memory.Message // sources of facts, lore and summaries, and what began the threads
 	summaries  []search.SummaryHit                  // of the channel's earlier sessions, best first
 	files      []attachment                         // of the question, as the model was told of them
 	searchText string                               // the question, or as rewritten
@@ -113,7 +114,8 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	if r.summaries, err = e.earlierSummaries(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
 	}
-	if err := e.verifySources(ctx, r); err != nil {
+	r.titles = r.titlesFor(q)
+	if err := e.verifySources(ctx, r, r.titles.openings()...); err != nil {
 		return err
 	}
 	if err := e.readReplied(ctx, q, r, excerptsOf(r.result.Hits)); err != nil {
@@ -129,7 +131,9 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 
 func (e *Engine) layOut(q Question, r *recalled) {
 	e.withFiles(e.input(q, r), q, r)
-	r.shown, r.built = manifestOf(r), r.elapsed()
+	r.shown = manifestOf(r)
+	r.titles.addTo(&r.shown, q.Channel, r.said)
+	r.built = r.elapsed()
 	if m, there := r.replied(q); there && !r.unlogged {
 		r.shown.Add(m)
 	}
@@ -158,6 +162,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now,
 		Content: r.names.named(q.Text)}
+	in.Channel, in.Title = r.names.place(q.Channel)
 	return in
 }
 

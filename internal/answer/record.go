@@ -120,7 +120,8 @@ func SectionUses(r builder.Report) []memory.TraceUse {
 // namedIn returns all whom the prompt may name: the asker, the people it is about and their sources, and the
 // authors and mentions of all messages.
 func (r *recalled) namedIn(q Question) []memory.UserID {
-	named := slices.Concat([]memory.UserID{q.Asker}, q.Mentions, r.shown.Named)
+	named := slices.Concat([]memory.UserID{q.Asker}, q.Mentions, r.shown.Named,
+		r.titles.owners(r.names))
 	for _, p := range slices.Concat(r.result.People, r.shown.People) {
 		named = append(named, p.Person.ID)
 		for _, f := range p.Person.Facts {

@@ -44,6 +44,9 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 	if ok, err := now.samePeople(ctx, r.shown.People); !ok || err != nil {
 		return false, err
 	}
+	if !r.titles.remain(now.names) {
+		return false, nil
+	}
 	if slices.ContainsFunc(r.shown.Lore, func(l memory.Lore) bool { return !now.usable(l) }) {
 		return false, nil
 	}

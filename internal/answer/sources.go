@@ -19,9 +19,10 @@ import (
 // Facts, lore and summaries come from messages: they share their audience, and go with them.
 
 // verifySources reads the messages that facts, lore and summaries were made from. It removes those that lost one,
-// and lore that may not be used.
-func (e *Engine) verifySources(ctx context.Context, r *recalled) error {
+// and lore that may not be used. It reads more besides.
+func (e *Engine) verifySources(ctx context.Context, r *recalled, more ...memory.MessageRef) error {
 	wanted := messageSet{}
+	wanted.add(more...)
 	for _, made := range manifest.SourcesOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
 		wanted.add(made.From...)
 	}

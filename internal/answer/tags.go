@@ -19,6 +19,7 @@ type names struct {
 	visible  map[memory.ChannelID]bool // channels whose names all readers see in Discord
 	told     map[memory.ChannelID]bool // those of them whose names the model was told beside tags
 	zone     *time.Location            // of dates
+	readable map[memory.ChannelID]bool // those of the scope
 }
 
 func newNames() names {
@@ -32,6 +33,33 @@ func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 
 func (n names) channel(id memory.ChannelID) string { return n.channels[id].Name }
+
+// place returns a channel's name; for a thread with a title its parent's name, and the title. What the answer's readers
+// may not read has no name.
+func (n names) place(id memory.ChannelID) (channel string, title memory.Title) {
+	if !n.readable[id] {
+		return "", memory.Title{}
+	}
+	c := n.channels[id]
+	parent := n.parent(c)
+	title = memory.TitleOf(&c, parent)
+	switch {
+	case title.Name == "":
+		return c.Name, memory.Title{}
+	case parent == nil:
+		return "", title
+	}
+	return parent.Name, title
+}
+
+// parent returns a thread's channel, or a channel's category; nil if the answer's readers may not read it.
+func (n names) parent(c memory.Channel) *memory.Channel {
+	parent, known := n.channels[c.Parent]
+	if !known || !n.readable[c.Parent] {
+		return nil
+	}
+	return &parent
+}
 
 // addRoles adds the roles of a guild.
 func (n names) addRoles(g *memory.Guild) {

@@ -27,6 +27,7 @@ func (k *Archive) ExportChannel(ctx context.Context, w io.Writer, guild memory.G
 	if err != nil {
 		return err
 	}
+	parent := k.GuildByID(c.Guild).Channel(c.Parent)
 	lines := exports.NewEncoder(w)
 	for after := memory.MessageID(-1 << 63); ; {
 		page, err := k.Log(ctx, c.ID, after, 1<<63-1, exportPage)
@@ -46,7 +47,7 @@ func (k *Archive) ExportChannel(ctx context.Context, w io.Writer, guild memory.G
 			}
 		}
 		for _, m := range page {
-			if err := writeMessage(lines, c, m, people, called[m.ID], called[m.ReplyTo]); err != nil {
+			if err := writeMessage(lines, c, parent, m, people, called[m.ID], called[m.ReplyTo]); err != nil {
 				return err
 			}
 		}
@@ -61,9 +62,9 @@ func (k *Archive) PeopleOf(ctx context.Context, guild memory.GuildID) (exports.P
 
 // writeMessage writes a line of an export. id and replyTo, if not empty, are the messages' ids in the file that
 // they were imported from.
-func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People,
-	id, replyTo string) error {
-	e := exports.In(c, m, people)
+func writeMessage(lines *json.Encoder, c memory.Channel, parent *memory.Channel, m memory.Message,
+	people exports.People, id, replyTo string) error {
+	e := exports.In(c, parent, m, people)
 	e.ID = cmp.Or(id, e.ID)
 	if m.ReplyTo != 0 {
 		e.ReplyTo[0] = cmp.Or(replyTo, e.ReplyTo[0])

@@ -44,6 +44,16 @@ func (k *Archive) ChannelName(guild memory.GuildID, id memory.ChannelID) string 
 	return id.String()
 }
 
+// PlaceName is ChannelName with the parent's name before a thread's: "help › VPN does not connect".
+func (k *Archive) PlaceName(guild memory.GuildID, id memory.ChannelID) string {
+	g := k.GuildByID(guild)
+	c := g.Channel(id)
+	if c == nil {
+		return id.String()
+	}
+	return cmp.Or(memory.PlaceName(c, g.Channel(c.Parent)), id.String())
+}
+
 // FindGuild returns the guild with that name or id; memory.Everywhere if name is empty.
 func (k *Archive) FindGuild(name string) (memory.GuildID, error) {
 	if name == "" {

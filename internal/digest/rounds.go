@@ -180,7 +180,7 @@ func (w *Worker) ask(ctx context.Context, of Kind, s *session) {
 	}
 	if ctx.Err() == nil {
 		s.written = err == nil
-	s.failures = w.tries[of].note(s.Channel, w.Now(), err)
+		s.failures = w.tries[of].note(s.Channel, w.Now(), err)
 	}
 	if err != nil && ctx.Err() == nil {
 		w.Failed(of, s.Channel, err)

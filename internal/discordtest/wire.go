@@ -167,6 +167,8 @@ type Channel struct {
 	MessageCount  *int            `json:"message_count,omitempty"`
 	MemberCount   *int            `json:"member_count,omitempty"`
 	TotalSent     *int            `json:"total_message_sent,omitempty"`
+	AvailableTags []ForumTag      `json:"available_tags,omitempty"` // of a forum
+	AppliedTags   []ID            `json:"applied_tags,omitempty"`   // of a post
 	// Invited are the members of a thread; who made it is one of them.
 	Invited []ID `json:"-"`
 }
@@ -183,6 +185,15 @@ func (c Channel) MarshalJSON() ([]byte, error) {
 		NSFW       bool        `json:"nsfw"`
 		Overwrites []Overwrite `json:"permission_overwrites"`
 	}{plain(c), c.NSFW, append([]Overwrite{}, c.Overwrites...)})
+}
+
+// ForumTag is a tag that a forum's posts may have.
+type ForumTag struct {
+	ID        ID      `json:"id"`
+	Name      string  `json:"name"`
+	Moderated bool    `json:"moderated"`
+	EmojiID   *ID     `json:"emoji_id"`
+	EmojiName *string `json:"emoji_name"`
 }
 
 // ThreadMetadata is what threads have beyond channels.

@@ -20,6 +20,7 @@ type Message struct {
 	In        string           `json:"in,omitempty"` // the channel's kind
 	Parent    memory.ChannelID `json:"parent_id,string,omitempty"`
 	Owner     memory.UserID    `json:"owner_id,string,omitempty"` // who made the thread
+	Tags      []string         `json:"tags,omitempty"`            // of the forum post
 	ID        string           `json:"id"`
 	Author    string           `json:"author,omitempty"`
 	AuthorID  memory.UserID    `json:"author_id,string,omitempty"`
@@ -75,8 +76,8 @@ func Of(m memory.Message, people People) Message {
 	return e
 }
 
-// In returns m, which is from c, as a line of a channel's export.
-func In(c memory.Channel, m memory.Message, people People) Message {
+// In returns m, which is from c, as a line of a channel's export. c's parent is nil if unknown.
+func In(c memory.Channel, parent *memory.Channel, m memory.Message, people People) Message {
 	e := Of(m, people)
 	e.Type = "message"
 	e.Channel = cmp.Or(c.Name, c.ID.String())
@@ -86,6 +87,7 @@ func In(c memory.Channel, m memory.Message, people People) Message {
 		e.Parent = c.Parent
 		if c.Name != "" { // the owner is needed for the name only: with them that goes
 			e.Owner = c.Owner
+			e.Tags = memory.TitleOf(&c, parent).Tags
 		}
 	}
 	return e

@@ -14,6 +14,7 @@ type exportedLine struct {
 	In        text            `json:"in"` // what the channel is, as channelWords have it
 	Parent    text            `json:"parent_id"`
 	Owner     text            `json:"owner_id"`
+	Tags      []text          `json:"tags"`
 	AuthorID  text            `json:"author_id"`
 	Username  text            `json:"username"` // where it differs from the author's name
 	Kind      text            `json:"kind"`     // as speakerWords have it
@@ -77,6 +78,9 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 		Parent: idOf[memory.ChannelID](l.Parent), Owner: idOf[memory.UserID](l.Owner),
 		Kind: kindCalled(channelWords, l.In), Name: string(l.Channel),
 	})
+	for _, name := range l.Tags {
+		place.Tags = append(place.Tags, memory.Tag{Name: string(name)})
+	}
 	known := place.Guild != 0 && place.Guild != memory.LocalGuild || l.Server == text(memory.DirectGuild.String())
 	id := idOf[memory.MessageID](l.ID)
 	if !known || place.ID == 0 || id == 0 {

@@ -23,7 +23,7 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	file := discords(map[string]any{
-		"text": "see <@72>", "edited": "2023-08-04T00:05:00Z", "starred": true, "reply_to": []string{"1136820000000000001"},
+		"tags": []string{"solved"}, "text": "see <@72>", "edited": "2023-08-04T00:05:00Z", "starred": true, "reply_to": []string{"1136820000000000001"},
 		"files": []map[string]string{{"name": "map.png",
 			"description": "the quay"}}, "mentions": []map[string]string{{"id": "72", "name": "Ben"}, {"id": "none"}},
 	}) + discords(map[string]any{
@@ -36,7 +36,7 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	}
 	if got, want := s.channels[5002],
 		(memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Kind: memory.PublicThread, Name: "dock",
-			Owner: 71, Unplaced: true}); !reflect.DeepEqual(got, want) {
+			Tags: []memory.Tag{{Name: "solved"}}, Owner: 71, Unplaced: true}); !reflect.DeepEqual(got, want) {
 		t.Errorf("channel %+v", got)
 	}
 	if got := s.channels[6000]; got.Guild != memory.DirectGuild || got.Kind != memory.DirectChannel || got.Parent != 0 {

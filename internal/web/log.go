@@ -62,6 +62,7 @@ type channelData struct {
 	Channel                memory.Channel
 	Parent                 refOf
 	Kind                   string
+	Tags                   []string // of a forum post
 	Messages               int
 	Remembered             bool
 	Rows                   []logRow
@@ -95,6 +96,7 @@ func channelPage(v *visit) error {
 		Forget: "/forget?" + encode("guild", g.ID.String(), "channel", c.ID.String()),
 		Asks:   "/ask?" + encode("in", c.ID.String()), Audience: "/audience?" + encode("guild", g.ID.String(), "place",
 			c.ID.String())}
+	d.Tags = memory.TitleOf(c, g.Channel(c.Parent)).Tags
 	if g.Channel(c.Parent) != nil {
 		d.Parent = v.channelRef(g.ID, c.Parent)
 	}

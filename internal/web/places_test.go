@@ -100,3 +100,19 @@ func TestNothingLeadsToWhatIsNotRemembered(t *testing.T) {
 		}
 	}
 }
+
+// A forum post has its tags beside its kind, as its forum names them now.
+func TestTheTagsOfAPost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.settle()
+	const forum, post memory.ChannelID = 9_000_401, 9_000_402
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: forum, Guild: garden, Kind: memory.ForumChannel, Name: "help",
+		Tags: []memory.Tag{{ID: 1, Name: "so<lved"}}}})
+	w.fromFile(memory.Channel{ID: post, Parent: forum, Kind: memory.PublicThread, Name: "hoses",
+		Tags: []memory.Tag{{ID: 1}, {ID: 2}, {Name: "water"}}})
+	body := w.get(w.client(), http.StatusOK, "/memory/%d/%d", garden, post)
+	if !strings.Contains(body, "hread, so&lt;lved, water, ") {
+		t.Errorf("no tags in\n%s", body)
+	}
+}

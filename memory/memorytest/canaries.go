@@ -18,7 +18,9 @@ func Canaries(word string) []memory.Event {
 	const guild, channel, asker = memory.GuildID(100), memory.ChannelID(1000), memory.UserID(1)
 	events := []memory.Event{
 		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: w(), Roles: []memory.Role{{ID: 100, Name: w()}, {ID: 7, Name: w()}},
-			Channels: []memory.Channel{{ID: channel, Guild: guild, Name: w()}}}},
+			Channels: []memory.Channel{{ID: channel, Guild: guild, Name: w()},
+				{ID: 1001, Guild: guild, Kind: memory.ForumChannel, Name: w(), Tags: []memory.Tag{{ID: 5, Name: w()}}},
+				{ID: 1002, Guild: guild, Kind: memory.PublicThread, Parent: 1001, Name: w(), Tags: []memory.Tag{{Name: w()}}}}}},
 		memory.GuildNamed{Guild: memory.LocalGuild, Name: w()},
 	}
 	for i, c := range []memory.Channel{{ID: 900, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: w()},

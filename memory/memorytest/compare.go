@@ -217,6 +217,9 @@ func (t *harness) checkQueue() {
 		if ids := idsOf(s.Messages); len(ids) == 0 || !slices.IsSorted(ids) {
 			t.Fatalf("segment %d holds %v", s.ID, ids)
 		}
+		if title := t.model.titleOf(s.Channel); s.Title != title {
+			t.Fatalf("segment %d has the title %q, which is now %q", s.ID, s.Title, title)
+		}
 		for _, message := range s.Messages {
 			at := place{message.Channel, message.ID}
 			now, ok := t.model.message(at)
@@ -349,7 +352,7 @@ func (t *harness) candidates(scope memory.Scope, vector []float32) []candidate {
 	for id, s := range t.segments {
 		now, grown := pending[id]
 		if s.vector == nil || !slices.Contains(scope.Channels, s.Channel) || grown &&
-			!holdsAll(now.Messages, s.Messages) {
+			(!holdsAll(now.Messages, s.Messages) || now.Title != s.Title) {
 			continue
 		}
 		if !grown {

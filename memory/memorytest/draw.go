@@ -301,6 +301,7 @@ func drawStructure(t *rapid.T) memory.Event {
 
 func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
 	c := memory.Channel{ID: id, Guild: guild, Name: pick(t, "name", "quay", "pier"),
+		Tags:       pick(t, "tags", nil, []memory.Tag{{ID: 5, Name: "solved"}}),
 		AgeLimited: coin(t, "aged"), Unplaced: coin(t, "unplaced")}
 	if id == thread {
 		c.Kind, c.Parent = memory.PublicThread, general

@@ -56,6 +56,57 @@ var guildCases = []testCase{
 			memory.ChannelGone{Guild: guild, Channel: staff}, imported}, func(t *harness) {
 			t.same("as Discord says", t.channel(guild, staff).Name, "staff")
 		}},
+	{"a forum's tags and those of its posts come and change with their names", steps{seenTown,
+		memory.ChannelSeen{Channel: memory.Channel{ID: 1500, Guild: guild, Kind: memory.ForumChannel, Name: "help",
+			Tags: []memory.Tag{{ID: 5, Name: "solved"}, {ID: 6, Name: "linux"}}}},
+		memory.ChannelSeen{Channel: tagged(memory.Tag{ID: 5}, memory.Tag{ID: 6})},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 1501, Guild: guild, Parent: 1500, Kind: memory.PublicThread}},
+	}, func(t *harness) {
+		titled := func(what string, want ...string) {
+			t.Helper()
+			g := t.guild(guild)
+			t.same(what, memory.TitleOf(g.Channel(1501), g.Channel(1500)), memory.Title{Name: "VPN", Tags: want})
+		}
+		titled("as they were seen", "solved", "linux")
+		t.apply(memory.ChannelSeen{Channel: memory.Channel{ID: 1500, Guild: guild, Kind: memory.ForumChannel,
+			Name: "help", Tags: []memory.Tag{{ID: 6, Name: "Linux"}}}})
+		titled("one is renamed, one is gone", "Linux")
+		t.apply(memory.ChannelSeen{Channel: tagged()})
+		titled("the post has none any more")
+		t.apply(memory.ChannelSeen{Channel: tagged(memory.Tag{Name: "from a file"})})
+		titled("a name alone", "from a file")
+		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
+		t.same("whoever made the post is forgotten", t.channel(guild, 1501).Tags, []memory.Tag(nil))
+		t.apply(memory.ChannelDeleted{Guild: guild, Channel: 1500, At: later})
+		t.same("the forum is deleted", t.channel(guild, 1500).Tags, []memory.Tag(nil))
+	}},
+	{"a thread's segments are embedded with its title, and again when it changes or goes", steps{seenTown,
+		memory.ChannelSeen{Channel: tagged()}, post(said(1501, id(1), ben, "load the module first")),
+		post(said(general, id(2), ben, "what a day")), (*harness).embedAll}, func(t *harness) {
+		pending := func(what string, want int) {
+			t.Helper()
+			t.same(what, len(t.pending()), want)
+			t.checkQueue()
+		}
+		vpn := func() []memory.VectorHit {
+			vector := embedText("vpn")
+			return got(t.store.Nearest(t.ctx, in(1501), Embedder{}.Space(), vector, 1))(t)
+		}
+		if found := vpn(); len(found) != 1 || found[0].Similarity < 0.3 {
+			t.Fatalf("by the title: %+v", found)
+		}
+		t.apply(memory.ChannelSeen{Channel: tagged(memory.Tag{Name: "solved"})})
+		pending("its tags changed", 0)
+		renamed := tagged()
+		renamed.Name = "Tunnel"
+		t.apply(memory.ChannelSeen{Channel: renamed})
+		t.same("by the title before", vpn(), []memory.VectorHit(nil))
+		pending("it was renamed", 1)
+		t.embedAll()
+		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
+		pending("whoever made it is forgotten", 1)
+		t.same("the title", t.pending()[0].Title, "")
+	}},
 	{"roles come, change and go, and so do overwrites that name one, but for those of @everyone and of members", steps{
 		townWith(func(g *memory.Guild) {
 			g.Channels[0].Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel},
@@ -285,6 +336,12 @@ var guildCases = []testCase{
 		t.same("which are left", len(got(t.store.Questions(t.ctx))(t)), 3)
 		t.forget(memory.Forgetting{Guild: guild, Channel: general})
 	}},
+}
+
+// tagged is Ada's post in the forum 1500.
+func tagged(tags ...memory.Tag) memory.Channel {
+	return memory.Channel{ID: 1501, Guild: guild, Parent: 1500, Kind: memory.PublicThread, Name: "VPN", Owner: ada,
+		Tags: tags}
 }
 
 // imported is a channel in an imported file.

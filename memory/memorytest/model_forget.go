@@ -191,6 +191,7 @@ func (m *model) forgetNames(g *forgetting) {
 	for _, c := range m.channels {
 		if name := c.Name; name != "" && g.coversName(c.Channel) {
 			c.Name = ""
+			c.Tags = nil
 			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			first := append(words, "")[0] // a prompt may escape markup
 			m.dropPrompts(func(t answer, p memory.Prompt) bool {

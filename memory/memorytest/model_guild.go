@@ -286,14 +286,30 @@ func (m *model) seeChannel(c memory.Channel) {
 		return
 	default:
 		c.Shut, c.Learned = known.Shut, known.Learned
-		c.Owner, c.Name = cmp.Or(c.Owner, known.Owner), cmp.Or(c.Name, known.Name)
+		c.Owner = cmp.Or(c.Owner, known.Owner)
+		if c.Name == "" {
+			c.Name = known.Name
+			c.Tags = known.Tags
+		}
 	}
 	if m.isOut(c.Guild, c.Owner) || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
 		return g.coversName(c)
 	}) {
 		c.Name = ""
 	}
+	if c.Name == "" {
+		c.Tags = nil
+	}
 	known.Channel, known.seen = c, true
+}
+
+// titleOf returns the title of a thread; empty for other channels.
+func (m *model) titleOf(id memory.ChannelID) string {
+	c := m.channels[id]
+	if c == nil || !c.Kind.IsThread() {
+		return ""
+	}
+	return c.Name
 }
 
 func dropRole(g *memory.Guild, id memory.RoleID) {

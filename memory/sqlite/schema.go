@@ -44,6 +44,7 @@ CREATE TABLE channel (
   parent      INTEGER NOT NULL,
   kind        INTEGER NOT NULL,
   name        TEXT NOT NULL,
+  tags        TEXT NOT NULL DEFAULT '', -- a line each: id and name
   owner       INTEGER NOT NULL DEFAULT 0, -- who made a thread
   age_limited INTEGER NOT NULL,
   unplaced    INTEGER NOT NULL,

@@ -175,16 +175,20 @@ func (b *forgettingRun) dropNames() {
 	case b.of.Why != memory.WhyDeleted:
 		return
 	}
-	for _, c := range listIn(b.transaction, func(scan Scanner, c *memory.Channel) error {
-		var no int64
-		return scan(&no, &c.ID, b.store.vault.channelName(c, &no))
+	type named struct {
+		no int64
+		memory.Channel
+	}
+	for _, c := range listIn(b.transaction, func(scan Scanner, c *named) error {
+		return scan(&c.no, &c.ID, b.store.vault.channelName(&c.Channel, &c.no))
 	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...) {
+		b.untitle(c.no)
 		name := c.Name
 		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		b.dropPromptsNaming(append(words, "")[0])
 	}
-	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
+	b.run("UPDATE channel SET name = '', tags = '' WHERE name <> '' AND " + which)
 }
 
 // dropPromptsNaming deletes the prompts with a word: the guild's, and the terminal's.
@@ -263,10 +267,15 @@ func (b *forgettingRun) dropStructure() {
 func (t *transaction) dropStructureOf(guild memory.GuildID) {
 	t.invalidate(selects(guild, `SELECT guild, no AS derived, 0 AS repeats, 1 AS itself FROM derived
 		WHERE guild = ? AND kind IN (?, ?)`, guild, aSummary, aCondensed), cause{})
+	titled := columnIn[int64](t, "SELECT no FROM channel WHERE guild = ? AND name <> '' AND kind IN (?, ?)", guild,
+		memory.PublicThread, memory.PrivateThread)
+	for _, no := range titled {
+		t.untitle(no)
+	}
 	t.execAll([]any{guild},
 		"DELETE FROM role WHERE guild = ?",
 		"DELETE FROM summary WHERE guild = ?",
-		fmt.Sprintf(`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= %d THEN kind ELSE 0 END, name = '',
+		fmt.Sprintf(`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= %d THEN kind ELSE 0 END, name = '', tags = '',
 			owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0, chooser = 0,
 			heard = 0, learned = 0, summarised = 0 WHERE guild = ?`, memory.DirectChannel),
 		"DELETE FROM gap WHERE guild = ?",

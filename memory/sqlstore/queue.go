@@ -54,7 +54,7 @@ func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, v
 		if err != nil {
 			return err
 		}
-		waiting, err := readWaiting(ctx, q, to, limit)
+		waiting, err := s.vault.readWaiting(ctx, q, to, limit)
 		if err != nil {
 			return err
 		}
@@ -71,12 +71,16 @@ type waitingSegment struct {
 	first, last memory.MessageID // its messages lie between them
 }
 
-func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*waitingSegment, error) {
+func (v *Vault) readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*waitingSegment, error) {
 	return list(ctx, q, func(scan Scanner, to **waitingSegment) error {
 		w := &waitingSegment{}
 		*to = w
-		return scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
-	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild FROM segment s CROSS JOIN channel c
+		var c memory.Channel
+		err := scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &c.ID, &w.guild, &c.Kind, v.channelName(&c, &w.no))
+		w.Channel = c.ID
+		w.Title = memory.TitleOf(&c, nil).Name
+		return err
+	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild, c.kind, c.name FROM segment s CROSS JOIN channel c
 		WHERE s.`+to.flag+` = 1 AND c.guild = s.guild AND c.no = s.channel ORDER BY s.id LIMIT ?+0`, limit)
 }
 

@@ -19,7 +19,7 @@ type sealedTable struct {
 var sealedTables = []sealedTable{
 	{"guild", "id", []string{"name"}},
 	{"role", "guild, id", []string{"name"}},
-	{"channel", "id, no", []string{"name"}},
+	{"channel", "id, no", []string{"name", "tags"}},
 	{"person", "guild, id", []string{"username", "name", "nick"}},
 	{"message", "channel, id", []string{"content", "extra"}},
 	{"early_edit", "channel, id", []string{"content"}},
@@ -206,6 +206,13 @@ func editPlace(channel memory.ChannelID, id memory.MessageID) Place {
 func (v *Vault) channelName(c *memory.Channel, no *int64) any {
 	return v.opened(&c.Name, func() Place { return placeOfChannelName(c.ID, *no) })
 }
+
+// channelTags is channelName for c's tags.
+func (v *Vault) channelTags(c *memory.Channel, no *int64) any {
+	return v.opened(asTags{&c.Tags}, func() Place { return placeOfChannelTags(c.ID, *no) })
+}
+
+func placeOfChannelTags(id memory.ChannelID, no int64) Place { return at("channel", "tags", id, no) }
 
 // placeOfChannelName binds a channel's name to its number too, by which its messages are found.
 func placeOfChannelName(id memory.ChannelID, no int64) Place { return at("channel", "name", id, no) }

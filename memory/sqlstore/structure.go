@@ -155,11 +155,23 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	if c.Unplaced && (deleted || !known.nameless) {
 		return
 	}
+	if c.Name != "" || gone {
+		t.retitle(known.no, c, name)
+	}
 	known.place(c)
-	t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
-		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE guild = ? AND no = ?`, c.Parent, c.Kind,
-		c.Name == "" && !gone, t.seal(placeOfChannelName(c.ID, known.no), name), c.Owner,
+	t.exec(`UPDATE channel SET parent = ?1, kind = ?2, name = CASE WHEN ?3 THEN name ELSE ?4 END,
+		tags = CASE WHEN ?3 THEN tags ELSE ?5 END, owner = ?6, age_limited = ?7, unplaced = ?8, overwrites = ?9
+		WHERE guild = ?10 AND no = ?11`, c.Parent, c.Kind, c.Name == "" && !gone,
+		t.seal(placeOfChannelName(c.ID, known.no), name), t.sealTags(c, known.no, name), c.Owner,
 		c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites), known.guild, known.no)
+}
+
+// sealTags returns a channel's tags as they are stored: none beside an empty name.
+func (t *transaction) sealTags(c memory.Channel, no int64, name string) any {
+	if len(c.Tags) == 0 || name == "" {
+		return ""
+	}
+	return t.seal(placeOfChannelTags(c.ID, no), textOfTags(c.Tags))
 }
 
 // nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
@@ -177,6 +189,26 @@ func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool)
 		return "", true, deleted
 	}
 	return memory.Clean(c.Name), false, false
+}
+
+// retitle has a thread's segments embedded again if its title changes: their text begins with it.
+func (t *transaction) retitle(no int64, c memory.Channel, name string) {
+	before := memory.Channel{ID: c.ID}
+	t.row("SELECT kind, name FROM channel WHERE guild = ? AND no = ?", t.guildOfNo(no), no).into(&before.Kind,
+		t.store.vault.channelName(&before, &no))
+	after := memory.Channel{Kind: c.Kind, Name: name}
+	if memory.TitleOf(&before, nil).Name != memory.TitleOf(&after, nil).Name {
+		t.untitle(no)
+	}
+}
+
+// untitle deletes the vectors of a channel's segments, and has them embedded again.
+func (t *transaction) untitle(no int64) {
+	segments := columnIn[int64](t, "SELECT DISTINCT segment FROM message WHERE guild = ? AND channel = ? AND segment <> 0",
+		t.guildOfNo(no), no)
+	for _, id := range segments {
+		t.segment(id, no).invalid = true
+	}
 }
 
 func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
@@ -242,7 +274,7 @@ func (s *Store) reload(ctx context.Context, q Querier, guilds []memory.GuildID) 
 		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens, chooser FROM role_limit
 			WHERE (messages <> %[1]d OR tokens <> %[1]d) AND %[2]s ORDER BY guild, role`, memory.AsConfigured,
 			ofReloaded)},
-		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites,
+		{r.readChannel, `SELECT no, id, guild, parent, kind, name, tags, owner, age_limited, unplaced, shut, overwrites,
 			choice, chooser, learned FROM channel WHERE ` + ofReloaded + ` ORDER BY id`},
 	} {
 		for _, guild := range guilds {
@@ -356,8 +388,8 @@ func (r *structure) readLimit(scan Scanner) error {
 func (r *structure) readChannel(scan Scanner) error {
 	var no int64
 	var c memory.Channel
-	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, r.vault.channelName(&c, &no), &c.Owner, &c.AgeLimited,
-		&c.Unplaced, &c.Shut, asJSON{&c.Overwrites}, &c.Choice, &c.By, &c.Learned)
+	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, r.vault.channelName(&c, &no), r.vault.channelTags(&c, &no),
+		&c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut, asJSON{&c.Overwrites}, &c.Choice, &c.By, &c.Learned)
 	if err != nil {
 		return rowError(err, "channel", c.ID)
 	}

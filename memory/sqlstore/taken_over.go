@@ -101,8 +101,9 @@ func (t *transaction) takeChoices(r *Taken) {
 	channels := listIn(t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
 		var no int64
-		return scan(&no, &c.Guild, &c.ID, &c.Parent, &c.Kind, r.from.channelName(c, &no), &c.Owner)
-	}, `SELECT no, guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
+		return scan(&no, &c.Guild, &c.ID, &c.Parent, &c.Kind, r.from.channelName(c, &no),
+			r.from.channelTags(c, &no), &c.Owner)
+	}, `SELECT no, guild, id, parent, kind, name, tags, owner FROM old.channel WHERE chosen <> 0
 		AND id NOT IN (SELECT id FROM main.channel)`)
 	for _, c := range channels {
 		t.addChannel(c)

@@ -26,14 +26,15 @@ type Manifest struct {
 	// Messages are the logged messages that were shown, or that something shown was made from, each once.
 	Messages []memory.Message
 
-	numbers map[memory.MessageID]int   // the [n] of the hits that may be cited
-	known   map[memory.MessageRef]bool // those of Messages
-	next    int                        // the number of the next message that may be cited
+	titles  map[memory.MessageRef]string // of threads, by the message that began each
+	numbers map[memory.MessageID]int     // the [n] of the hits that may be cited
+	known   map[memory.MessageRef]bool   // those of Messages
+	next    int                          // the number of the next message that may be cited
 }
 
 // New returns an empty manifest.
 func New() Manifest {
-	return Manifest{numbers: map[memory.MessageID]int{}, known: map[memory.MessageRef]bool{}, next: 1}
+	return Manifest{titles: map[memory.MessageRef]string{}, numbers: map[memory.MessageID]int{}, known: map[memory.MessageRef]bool{}, next: 1}
 }
 
 // Emission is what a tool showed the model.
@@ -82,6 +83,12 @@ func (m *Manifest) Add(messages ...memory.Message) {
 			m.Messages = append(m.Messages, said)
 		}
 	}
+}
+
+// AddTitled adds the message that began a thread, as the source of the thread's title.
+func (m *Manifest) AddTitled(opening memory.Message, title string) {
+	m.Add(opening)
+	m.titles[memory.MessageRef{Channel: opening.Channel, Message: opening.ID}] = title
 }
 
 // AddSources adds the messages in said that things were made from.
@@ -165,6 +172,9 @@ type Source struct {
 func (m *Manifest) Sources() (all []Source) {
 	for _, said := range m.Messages {
 		s := Source{Source: said.AsSource(false), Text: said.Text()}
+		if title := m.titles[memory.MessageRef{Channel: said.Channel, Message: said.ID}]; title != "" {
+			s.Text = title + "\n" + s.Text
+		}
 		if said.Kind == memory.FromMember {
 			s.By = said.Author
 		}

@@ -115,6 +115,11 @@ func (t *Turn) ChannelsCalled(name string) (ids []memory.ChannelID) {
 	if m := channelTag().FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
+	if _, title, isThread := strings.Cut(name, "›"); isThread {
+		title, _, _ = strings.Cut(title, " |")
+		name, _, _ = strings.Cut(title, " [tags: ")
+		name = strings.TrimSpace(name)
+	}
 	name = strings.ReplaceAll(strings.TrimLeft(name, "# "), " ", "-") // as the prompt has it
 	channels := t.Answer.Channels()
 	for _, id := range t.Answer.Scope().Channels {

@@ -85,6 +85,7 @@ CREATE TABLE channel (
   parent      bigint NOT NULL,
   kind        bigint NOT NULL,
   name        text COLLATE "C" NOT NULL,
+  tags        text COLLATE "C" NOT NULL DEFAULT '', -- a line each: id and name
   owner       bigint NOT NULL DEFAULT 0, -- who made a thread
   age_limited bigint NOT NULL,
   unplaced    bigint NOT NULL,
@@ -475,7 +476,7 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 -- that hold what people said, what they are called, what was made from it, or keys, have none.
 ALTER TABLE guild ALTER name SET STATISTICS 0;
 ALTER TABLE role ALTER name SET STATISTICS 0;
-ALTER TABLE channel ALTER name SET STATISTICS 0;
+ALTER TABLE channel ALTER name SET STATISTICS 0, ALTER tags SET STATISTICS 0;
 ALTER TABLE person ALTER username SET STATISTICS 0, ALTER name SET STATISTICS 0, ALTER nick SET STATISTICS 0;
 ALTER TABLE message ALTER content SET STATISTICS 0, ALTER extra SET STATISTICS 0;
 ALTER TABLE early_edit ALTER content SET STATISTICS 0;
