@@ -32,8 +32,9 @@ type Message struct {
 	Edited   time.Time // of this version; zero: never edited
 	ReplyTo  MessageID // in the same channel
 	Mentions []UserID
-	Starred  bool // marked important by a member
-	Tokens   int  // of Text by o200k for every model, counted by the store; 0 until stored
+	Original Original // of a copy; zero: the message is none
+	Starred  bool     // marked important by a member
+	Tokens   int      // of Text by o200k for every model, counted by the store; 0 until stored
 }
 
 // File is an attachment. Its URL isn't kept, because it expires.

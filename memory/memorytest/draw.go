@@ -44,12 +44,26 @@ func version(channel memory.ChannelID, slot, v int) memory.Message {
 	if v > 0 {
 		m.Edited = began.Add(24*time.Hour + time.Duration(v)*time.Second)
 	}
+	if slot%4 == 1 {
+		m.Original = originalOf(channel, slot, v)
+	}
 	if mix := slot + v; mix%3 == 0 {
 		m.Files = []memory.File{{Name: fmt.Sprintf("chess%d.png", v), ID: int64(1 + mix%2), Kind: memory.ImageFile}}
 		m.Mentions = []memory.UserID{authors[v%len(authors)]}
 		m.Starred = v%2 == 1
 	}
 	return m
+}
+
+// originalOf is what version v of a message copies: an earlier message, mostly of another channel, which may be a copy
+// itself.
+func originalOf(channel memory.ChannelID, slot, v int) memory.Original {
+	from := []memory.ChannelID{general, staff, thread, local, general}[slot*3%5]
+	o := memory.Original{Guild: guildOf(from), Channel: from, Message: slotID(slot - slot%3 - 1)}
+	if v > 0 {
+		o.Version = version(from, 0, v).Edited.UnixMilli()
+	}
+	return o
 }
 
 func content(channel memory.ChannelID, slot, v int) string {

@@ -228,7 +228,7 @@ func (m *model) rewrite(e memory.Rewritten) {
 		at := place{e.Channel, id}
 		m.dropTrace(at)
 		m.unshow(at)
-		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record"), place{})
+		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record", "copy"), place{})
 		now := m.known(at)
 		now.Guild = e.Guild // the channel may be forgotten
 		if m.entry(at).taken && !m.isForgotten(now) {

@@ -45,9 +45,11 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Opened) {
 }
 
 func mayNotWait(e memory.Event) bool {
-	switch e.(type) {
+	switch e := e.(type) {
 	case memory.Edited, memory.Starred:
 		return true
+	case memory.Posted:
+		return e.Message.IsCopy()
 	}
 	return false
 }

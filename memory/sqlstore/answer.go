@@ -23,7 +23,7 @@ func (t *transaction) rewrite(e memory.Rewritten) {
 	for _, id := range e.IDs {
 		t.dropTrace(e.Channel, id)
 		t.unshow(e.Channel, id)
-		t.invalidate(madeFrom(aMessage, e.Channel, id).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
+		t.invalidate(madeFrom(aMessage, e.Channel, id).only(aFact, aLore, aSummary, aCondensed, aRecord, aCopy), cause{})
 		t.restore(e.Guild, e.Channel, id)
 		if !t.isGone(e.Guild, e.Channel, id) {
 			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, sql.Null[int64]{})

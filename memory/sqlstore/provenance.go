@@ -11,7 +11,7 @@ import (
 )
 
 // Hark derives things from messages: answers with their traces and prompts, lore, summaries, condensed sessions,
-// facts, and records of calls. The table derived lists them, source what each was made from, and named the
+// facts, and records of calls. A message that copies another, such as a forward, counts as derived from it. The table derived lists them, source what each was made from, and named the
 // people in it. A derived thing goes with any of its sources: invalidate finds everything that a selection leads
 // to, also through other derived things, and deletes each as its kind requires. No other code walks from sources
 // to derived things.
@@ -29,6 +29,7 @@ const (
 	aCondensed
 	aRecord
 	aShown // what is left of a deleted answer that Discord still shows
+	aCopy  // a message that copies another: see copy.go
 )
 
 var sourceKinds = map[memory.SourceKind]kind{
@@ -115,6 +116,13 @@ func (s selection) only(kinds ...kind) selection {
 	return s
 }
 
+func (s selection) except(k kind) selection {
+	s.query = "SELECT * FROM (" + s.query +
+		") AS all_kinds WHERE (SELECT kind FROM derived WHERE no = derived) <> ?"
+	s.args = append(s.args, k)
+	return s
+}
+
 // hiding is which of the deleted answers Discord must stop showing.
 type hiding int
 
@@ -135,15 +143,15 @@ type invalid struct {
 // is made from one has its sources as well.
 var madeFromThese = fmt.Sprintf(`SELECT d.no AS source, s.derived, s.repeats, 0 AS itself
 		FROM json_each(?1) j CROSS JOIN derived d ON d.no = j.value
-		CROSS JOIN source s ON s.kind = iif(d.kind = %[1]d, 0, d.kind) AND s.place = iif(d.kind = %[3]d, 0, d.place)
-			AND s.id = d.id WHERE d.kind IN (%[1]d, %[2]d, %[3]d)
+		CROSS JOIN source s ON s.kind = iif(d.kind IN (%[1]d, %[5]d), 0, d.kind) AND s.place = iif(d.kind = %[3]d, 0, d.place)
+			AND s.id = d.id WHERE d.kind IN (%[1]d, %[2]d, %[3]d, %[5]d)
 	UNION ALL SELECT d.no, s.derived, s.repeats, 0 FROM json_each(?1) j CROSS JOIN derived d ON d.no = j.value
 		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.parts) p
 		CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[1]d
 	UNION ALL SELECT d.no, s.derived, s.repeats, 0 FROM json_each(?1) j CROSS JOIN derived d ON d.no = j.value
 		CROSS JOIN shown p ON p.derived = d.no
 		CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[4]d`,
-	anAnswer, aFact, aLore, aShown)
+	anAnswer, aFact, aLore, aShown, aCopy)
 
 // closure returns what s selects and everything derived from it, by number.
 func (s selection) closure(ctx context.Context, q Querier, how hiding) ([]invalid, error) {
@@ -251,6 +259,8 @@ func (t *transaction) deleteDerived(g invalid, deleted memory.MessageRef) {
 	case aCondensed:
 		t.deletedCounts.Summaries++
 		t.exec("DELETE FROM condensed WHERE channel = ?", g.channel)
+	case aCopy:
+		t.emptyCopy(g.channel, memory.MessageID(g.id))
 	default:
 		t.deletedCounts.Records++
 		t.exec("DELETE FROM record WHERE no = ?", g.id)
@@ -311,7 +321,7 @@ func (t *transaction) messageState(guild memory.GuildID, s memory.Source) source
 	case now.row == 0:
 		return sourcePending
 	case !now.pendingDeletion && !t.decisions().forgotten(c.location, id, now.Author) &&
-		millis(now.Edited) == s.Version:
+		now.AsSource(false).Version == s.Version:
 		return sourceSame
 	case now.Kind == memory.FromHark:
 		return sourcePending
