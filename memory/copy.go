@@ -22,7 +22,8 @@ func (m Message) IsCopy() bool { return m.Original.Message != 0 }
 // takes the copy's text. Of other servers' messages Hark doesn't learn what becomes of them.
 func (m Message) CopiedHere() (from Source, is bool) {
 	o := m.Original
-	if !m.IsCopy() || o.Guild != m.Guild || m.Guild == DirectGuild {
+	isEarlier := o.Message < m.ID // so that nothing copies itself, not even through others
+	if !m.IsCopy() || !isEarlier || o.Guild != m.Guild || m.Guild == DirectGuild {
 		return Source{}, false
 	}
 	return Source{Kind: SourceMessage, Channel: o.Channel, ID: int64(o.Message), Version: o.Version, Repeats: true}, true
@@ -36,4 +37,14 @@ func (m Message) WithoutCopy() Message {
 	m.Mentions = nil
 	m.Original.Gone = true
 	return m
+}
+
+// clean returns o ready to store: whole, or none.
+func (o Original) clean() Original {
+	if o.Channel == 0 || o.Message == 0 {
+		return Original{}
+	}
+	o.Version = max(o.Version, 0)
+	o.Gone = false // only the store sets it
+	return o
 }

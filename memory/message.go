@@ -147,6 +147,7 @@ func Clean(s string) string {
 func (m Message) clean() Message {
 	m.Content = Clean(m.Content)
 	m.Starred = false // only a Starred sets it
+	m.Original = m.Original.clean()
 	m.Files = slices.Clone(m.Files)
 	for i := range m.Files {
 		f := &m.Files[i]
