@@ -1,5 +1,7 @@
 package memory
 
+import "time"
+
 // Original is the message that a copy was made of. A forward is a copy, and so is the crosspost of a message in a
 // channel that another follows.
 //
@@ -13,6 +15,12 @@ type Original struct {
 	Version int64 `json:"version,omitempty"`
 	// Gone says that the copy has no text any more, because the original's is gone. The store sets it.
 	Gone bool `json:"gone,omitempty"`
+}
+
+// Of returns o for the version that was edited at a time; zero: never.
+func (o Original) Of(edited time.Time) Original {
+	o.Version = Message{Edited: edited}.AsSource(false).Version
+	return o
 }
 
 // IsCopy reports whether m copies another message.

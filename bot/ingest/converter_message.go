@@ -40,13 +40,37 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 	}
 }
 
+// originalOf returns what a forward or a crosspost copies.
+func originalOf(w *discord.Message) memory.Original {
+	r := w.Reference
+	if r == nil {
+		return memory.Original{}
+	}
+	copied := memory.Original{
+		Guild:   memory.GuildID(r.Guild),
+		Channel: memory.ChannelID(r.Channel),
+		Message: memory.MessageID(r.Message),
+	}
+	switch {
+	case r.Type == typeForward && len(w.Snapshots) > 0:
+		return copied.Of(w.Snapshots[0].Message.Version())
+	case w.Flags&isCrosspost != 0: // it is edited with its original
+		return copied.Of(w.Version())
+	}
+	return memory.Original{}
+}
+
 // isWhole reports whether an update has the whole message.
 func isWhole(w *discord.Message) bool {
 	return w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
 }
 
-// sourceDeleted flags a crosspost whose source was deleted.
-const sourceDeleted = 1 << 3
+// Flags of messages.
+// https://discord.com/developers/docs/resources/message#message-object-message-flags
+const (
+	isCrosspost   = 1 << 1 // of a message in a channel that this one follows
+	sourceDeleted = 1 << 3 // a crosspost whose source was deleted
+)
 
 // sourceWasDeleted reports whether a crosspost's source was deleted, and then logs the message as deleted.
 func (c *converter) sourceWasDeleted(w *discord.Message, out *converted) bool {
@@ -89,7 +113,7 @@ func (c *converter) interaction(w *discord.Interaction, out *converted) {
 // and the log needs only the final text.
 func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	kind := c.kindOf(w)
-	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {
+	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) || c.sourceWasDeleted(w, out) {
 		return
 	}
 	guild := memory.GuildID(w.Guild)
@@ -104,6 +128,8 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		Files:   filesOf(w),
 		Links:   said.Links(kind),
 		Edited:  w.Version(),
+
+		Original: originalOf(w),
 	}
 	if r := w.Reference; r != nil && typeOf(w) == body.Reply && r.Type != typeForward && r.Channel == w.Channel {
 		m.ReplyTo = memory.MessageID(r.Message)
