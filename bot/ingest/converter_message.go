@@ -30,13 +30,20 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 		return
 	}
 	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
-		out.events = append(out.events, memory.Edited{
-			Guild:   memory.GuildID(w.Guild),
-			Channel: memory.ChannelID(w.Channel),
-			ID:      memory.MessageID(w.ID),
-			Content: memory.Clean(*w.Content),
-			At:      w.Edited,
-		})
+		edited := editOf(w, false)
+		edited.Content = memory.Clean(*w.Content)
+		out.events = append(out.events, edited)
+	}
+}
+
+// editOf returns an edit of a message, without its text.
+func editOf(w *discord.Message, unlogged bool) memory.Edited {
+	return memory.Edited{
+		Guild:    memory.GuildID(w.Guild),
+		Channel:  memory.ChannelID(w.Channel),
+		ID:       memory.MessageID(w.ID),
+		At:       w.Edited,
+		Unlogged: unlogged,
 	}
 }
 
@@ -113,7 +120,13 @@ func (c *converter) interaction(w *discord.Interaction, out *converted) {
 // and the log needs only the final text.
 func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	kind := c.kindOf(w)
-	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) || c.sourceWasDeleted(w, out) {
+	if w.ID == 0 || w.Channel == 0 || w.Author == nil || c.sourceWasDeleted(w, out) {
+		return
+	}
+	if !c.logged(kind) {
+		if kind != memory.FromHark && !w.Edited.IsZero() {
+			out.events = append(out.events, editOf(w, true))
+		}
 		return
 	}
 	guild := memory.GuildID(w.Guild)

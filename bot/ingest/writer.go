@@ -232,7 +232,8 @@ func (w *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 		if err := w.retry(ctx, ask); err != nil || !old {
 			return err
 		}
-		c.events, c.ask = slices.Delete(c.events, i, i+1), nil
+		c.events = slices.Replace(c.events, i, i+1, editsOf(c.events[i])...)
+		c.ask = nil
 		return nil
 	}
 	return nil

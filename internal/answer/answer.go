@@ -147,6 +147,26 @@ type Source struct {
 	Time    time.Time
 	// Unplaced is set where Discord is known to have no message to jump to.
 	Unplaced bool
+	// Forwarded says that Author forwarded the message, and the readers may not know who wrote it.
+	Forwarded bool
+	// Original is where the readers can read what was forwarded: Author, Place and Time are its. Zero: nowhere else.
+	Original memory.MessageRef
+}
+
+// By returns who wrote the message, or who forwarded it.
+func (s Source) By() string {
+	if s.Forwarded {
+		return "forwarded by " + s.Author
+	}
+	return s.Author
+}
+
+// JumpTo returns the message to link to.
+func (s Source) JumpTo() memory.MessageRef {
+	if s.Original.Message != 0 {
+		return s.Original
+	}
+	return memory.MessageRef{Channel: s.Channel, Message: s.Message}
 }
 
 // Recalled is what would go into an answer, for /context and "hark context".

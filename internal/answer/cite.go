@@ -20,6 +20,7 @@ func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string)
 	for _, n := range cited {
 		hit, _ := r.shown.Hit(n)
 		a.Sources = append(a.Sources, r.source(n, hit.Message))
+		r.addOriginal(&r.shown, hit.Message)
 	}
 	e.trackSources(ctx, q, r, &a, &r.shown)
 	return a

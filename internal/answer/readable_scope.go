@@ -223,7 +223,8 @@ func (now *readableScope) source(n int, m memory.Message) Source {
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
 		Place: channel.Name, Time: m.Time().In(now.settings.Zone),
-		Unplaced: channel.Unplaced || channel.Kind == memory.LocalChannel,
+		Unplaced:  channel.Unplaced || channel.Kind == memory.LocalChannel,
+		Forwarded: m.IsCopy(),
 	}
 }
 

@@ -154,7 +154,8 @@ func textOf(told answer.Told) string {
 	b.WriteString(told.Text)
 	heading, before := "\n\nSources:", ""
 	for _, s := range told.Sources {
-		url := markdown.JumpURL(s.Guild, s.Channel, s.Message)
+		at := s.JumpTo()
+		url := markdown.JumpURL(s.Guild, at.Channel, at.Message)
 		if url == "" || s.Unplaced {
 			continue
 		}

@@ -33,6 +33,17 @@ func copyCases() []testCase {
 			post(secret), stars(staff, secret.ID, true, 1), post(linked(secret, "Tides"))}, func(t *harness) {
 			t.same("the copy", t.log(general), []memory.Message{forward})
 		}},
+		{"a copy of a message that isn't logged goes with that, and with its text", nil, func(t *harness) {
+			t.post(forward, forwarded(secret, thread, id(9), ben), elsewhen)
+			t.apply(memory.Edited{Guild: guild, Channel: staff, ID: secret.ID, At: minute(1), Unlogged: true})
+			t.same("after an edit", t.log(general)[0].Text()+t.log(thread)[0].Text(), "")
+			newer := forwarded(edited(secret, 1, "the safe is in the cellar"), general, id(20), ben)
+			t.post(newer)
+			t.apply(memory.Edited{Guild: guild, Channel: staff, ID: secret.ID, At: minute(1), Unlogged: true})
+			t.same("of that edit", t.find(in(general), "cellar"), []memory.MessageID{id(20)})
+			t.apply(memory.Deleted{Guild: guild, Channel: staff, IDs: []memory.MessageID{secret.ID}, Unlogged: true})
+			t.same("after a deletion", t.find(in(general), "cellar"), []memory.MessageID(nil))
+		}},
 		{"a copy in another server stays", steps{post(secret), post(forwarded(secret, square, id(5), ben)),
 			deletes(staff, secret.ID)},
 			func(t *harness) {

@@ -96,7 +96,8 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 		return deletes(channel, ids...)
 	case 1, 2:
 		if v > 0 {
-			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited}
+			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited,
+				Unlogged: between(t, "unlogged?", 0, 7) == 0}
 		}
 	case 3:
 		return memory.Told{Guild: m.Guild, Channel: channel, ID: m.ID, File: int64(1 + v%2), Text: words[(slot+v)%len(words)]}

@@ -115,6 +115,12 @@ func (m *model) tell(told memory.Told) {
 func (m *model) edit(edit memory.Edited) {
 	m.speak(edit.Content)
 	at := place{edit.Channel, edit.ID}
+	if edit.Unlogged {
+		m.invalidate(madeFrom(1, func(s memory.Source) bool {
+			return isAt(s, at) && s.Version < editedAt(memory.Message{Edited: edit.At})
+		}), place{})
+		return
+	}
 	e := m.entry(at)
 	if m.isAway(at) || e.posted == nil &&
 		m.isForgotten(memory.Message{ID: edit.ID, Guild: edit.Guild, Channel: edit.Channel}) {

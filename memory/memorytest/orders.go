@@ -106,6 +106,10 @@ func drawOrderless(t *rapid.T) memory.Event {
 		return e
 	}
 	e := drawMessageEvent(t)
+	if edit, is := e.(memory.Edited); is { // one that isn't logged deletes what was made before it
+		edit.Unlogged = false
+		return edit
+	}
 	if told, is := e.(memory.Told); is { // needs the message before it
 		return memory.Heard{Guild: told.Guild, Channel: told.Channel, ID: told.ID}
 	}

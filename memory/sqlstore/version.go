@@ -103,6 +103,13 @@ var editEvents = []handler{
 
 // edit changes a message's text, or keeps the edit until the message comes.
 func (t *transaction) edit(e memory.Edited) {
+	if e.Unlogged {
+		older := madeFrom(aMessage, e.Channel, e.ID)
+		older.query += " AND version < ?"
+		older.args = append(older.args, millis(e.At))
+		t.invalidate(older, cause{hide: hideRepeats})
+		return
+	}
 	if t.isGone(e.Guild, e.Channel, e.ID) {
 		return
 	}
