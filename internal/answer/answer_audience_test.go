@@ -98,7 +98,7 @@ func newCastle(t *rapid.T, base int64) *castle {
 		now[ch.ID] = origin{memory.MessageRef{Channel: ch.ID, Message: id}, seen}
 	}
 	for i, ch := range g.Channels {
-		c.forwards(time.Duration(60+i)*day, ch.ID, c.origin(past))
+		c.forwards(day-time.Duration(i)*time.Minute, ch.ID, c.origin(past))
 		c.starts(ch)
 		c.condenses(ch.ID, c.origin(past))
 		for _, ago := range []time.Duration{time.Duration(40+i) * day, 8 * time.Minute} {
