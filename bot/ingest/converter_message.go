@@ -130,20 +130,7 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		return
 	}
 	guild := memory.GuildID(w.Guild)
-	said := w.Body()
-	m := memory.Message{
-		ID:      memory.MessageID(w.ID),
-		Guild:   guild,
-		Channel: memory.ChannelID(w.Channel),
-		Author:  memory.UserID(w.Author.ID),
-		Kind:    kind,
-		Content: said.AsText(kind),
-		Files:   filesOf(w),
-		Links:   said.Links(kind),
-		Edited:  w.Version(),
-
-		Original: originalOf(w),
-	}
+	m := messageOf(w, kind)
 	if r := w.Reference; r != nil && typeOf(w) == body.Reply && r.Type != typeForward && r.Channel == w.Channel {
 		m.ReplyTo = memory.MessageID(r.Message)
 	}
@@ -159,6 +146,23 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		}
 	}
 	out.events = append(out.events, memory.Posted{Message: m, Live: live})
+}
+
+// messageOf converts a message of a kind, without what it replies to and whom it mentions.
+func messageOf(w *discord.Message, kind memory.Kind) memory.Message {
+	said := w.Body()
+	return memory.Message{
+		ID:       memory.MessageID(w.ID),
+		Guild:    memory.GuildID(w.Guild),
+		Channel:  memory.ChannelID(w.Channel),
+		Author:   memory.UserID(w.Author.ID),
+		Kind:     kind,
+		Content:  said.AsText(kind),
+		Files:    filesOf(w),
+		Links:    said.Links(kind),
+		Edited:   w.Version(),
+		Original: originalOf(w),
+	}
 }
 
 // logged reports whether gateway messages of a kind are logged.

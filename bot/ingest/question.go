@@ -22,6 +22,7 @@ type Question struct {
 	Text     string
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
+	Replied  *Unlogged            // the message of ReplyTo, if that isn't logged; else nil
 	Roles    []memory.RoleID      // the asker's roles
 	Files    []discord.Attachment // of the message and of the one it replies to
 	// At is when it was asked by Discord's clock; zero: when its message was written.
@@ -154,6 +155,7 @@ func (c *converter) question(w *discord.Message) *Question {
 	if reply != nil {
 		a.ReplyTo = memory.MessageID(reply.ID)
 		a.Files = append(a.Files, discord.AttachmentsOf(reply, a.ReplyTo)...)
+		a.Replied = c.unlogged(reply, w)
 		a.Concerns(reply.Author, c.self)
 	}
 	return a

@@ -177,7 +177,13 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 		Attended:  r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
+	if a.Replied != nil && !a.Replied.IsGone() {
+		q.Replied = &answer.Replied{Message: a.Replied.Message, Name: a.Replied.Name}
+	}
 	q.SessionStands = func() bool {
+		if q.Replied != nil && a.Replied.IsGone() {
+			return false
+		}
 		return q.Session == nil || sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild,
 			a.Channel, a.ID))
 	}

@@ -27,6 +27,7 @@ type Question struct {
 	Text     string // without the mention of Hark
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
+	Replied  *Replied  // the message of ReplyTo, if that may be used and isn't logged
 	Edited   time.Time // of the message, in the version that is answered; zero: never
 	Now      time.Time
 	// Session is what was said in the channel before, oldest first, where nothing is logged; nil: read the log. It
@@ -75,6 +76,12 @@ type Question struct {
 	Local bool
 	// Limit bounds the hits; 0 means search.DefaultLimit.
 	Limit int
+}
+
+// Replied is a message that a question replies to and that isn't logged, as a bot's. It is shown for one answer only.
+type Replied struct {
+	memory.Message
+	Name string // its author's
 }
 
 // File is an attachment that the model may be shown.

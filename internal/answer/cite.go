@@ -120,6 +120,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		at := memory.MessageRef{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || derived[at])
 	}
+	q.markReplied(a.Trace.Sources)
 	a.Trace.Recalled = shown.TraceHits(cited)
 }
 

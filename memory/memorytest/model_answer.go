@@ -149,7 +149,8 @@ func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
 		}
 		bare := memory.Trace{Channel: channel, Answer: a.Answer, Parts: a.Parts, Question: a.Question}
 		for _, s := range a.stored().Sources {
-			bare.Sources = append(bare.Sources, memory.Source{Kind: s.Kind, Channel: s.Channel, ID: s.ID})
+			bare.Sources = append(bare.Sources, memory.Source{Kind: s.Kind, Channel: s.Channel, ID: s.ID,
+				Version: s.Version})
 		}
 		all = append(all, bare)
 	}
