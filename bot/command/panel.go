@@ -38,8 +38,8 @@ const (
 
 // panelKeys can be chosen from the menu, in this order.
 var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage,
-	memory.SettingTools, memory.SettingTemperature, memory.SettingMedia, memory.SettingTimezone,
-	memory.SettingPrograms}
+	memory.SettingTools, memory.SettingTemperature, memory.SettingMedia, memory.SettingBots,
+	memory.SettingTimezone, memory.SettingPrograms}
 
 // shownPersona is how much of a persona the panel shows, in UTF-16 units.
 const shownPersona = 200
@@ -99,7 +99,7 @@ func (c *Commands) show(p *panel) response {
 
 func (c *Commands) panelText(p *panel) string {
 	shown := p.heading()
-	for _, key := range append(memory.AnswerSettings(), memory.SettingMedia) {
+	for _, key := range append(memory.AnswerSettings(), memory.SettingMedia, memory.SettingBots) {
 		shown = markdown.Lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.Replies.Limits.Of(p.server, nil)
@@ -161,6 +161,7 @@ var keyNames = map[memory.Setting]locale.MessageKey{
 	memory.SettingTools:       locale.MessageKey("Tools"), memory.SettingMode: locale.MessageKey("Mode"),
 	memory.SettingLanguage: locale.MessageKey("Language"),
 	memory.SettingMedia:    locale.MessageKey("Voice and pictures"),
+	memory.SettingBots:     locale.MessageKey("Bots and webhooks"),
 	memory.SettingTimezone: locale.MessageKey("Time zone"),
 	memory.SettingPrograms: locale.MessageKey("Members' programs"),
 }
@@ -205,6 +206,8 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 		return l.Text("what the model's server uses")
 	case key == memory.SettingMedia:
 		return l.Keyed(cmp.Or(mediaNames[value], locale.MessageKey("I make nothing of them")))
+	case key == memory.SettingBots:
+		return l.Keyed(cmp.Or(botNames[value], botNames[string(memory.BotsForgotten)]))
 	case key == memory.SettingPrograms && value == answer.SettingOn:
 		return l.Text("members may connect their own, with `/memory connect`")
 	case key == memory.SettingPrograms:
@@ -219,6 +222,12 @@ var mediaNames = map[string]locale.MessageKey{
 	memory.MediaVoice:    locale.MessageKey("I write down what voice messages say"),
 	memory.MediaPictures: locale.MessageKey("I describe pictures"),
 	memory.MediaAll:      locale.MessageKey("I write down what voice messages say, and describe pictures"),
+}
+
+var botNames = map[string]locale.MessageKey{
+	string(memory.BotsForgotten):  locale.MessageKey("I forget what they write"),
+	string(memory.BotsRemembered): locale.MessageKey("I remember what they write"),
+	string(memory.BotsHeard):      locale.MessageKey("I remember what they write, and answer webhooks"),
 }
 
 var modeNames = map[string]locale.MessageKey{
@@ -380,7 +389,7 @@ func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, valu
 		err = c.setAt(ctx, p.interaction, p.at, key, value)
 	}
 	err = p.after(err)
-	if key == memory.SettingMedia {
+	if key == memory.SettingMedia || key == memory.SettingBots {
 		p.note = "✓ " + p.Text("Done. It applies to what is posted from now on.")
 	}
 	return err

@@ -25,7 +25,7 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 	}
 	out.update = true
 	out.ask = c.edited(w)
-	if isWhole(w) || !c.logged(c.kindOf(w)) {
+	if isWhole(w) || !c.isLogged(w) {
 		c.message(w, false, out)
 		return
 	}
@@ -123,7 +123,7 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	if w.ID == 0 || w.Channel == 0 || w.Author == nil || c.sourceWasDeleted(w, out) {
 		return
 	}
-	if !c.logged(kind) {
+	if !c.isLogged(w) {
 		if kind != memory.FromHark && !w.Edited.IsZero() {
 			out.events = append(out.events, editOf(w, true))
 		}
@@ -138,7 +138,7 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		out.events = append(out.events, memory.ChannelSeen{Channel: memory.Channel{
 			ID: m.Channel, Guild: guild, Kind: memory.DirectChannel}})
 	}
-	c.person(out, guild, w.Author, w.Member)
+	c.person(out, guild, speakerOf(w, m.Author), w.Member)
 	for _, u := range w.Mentions {
 		if u != nil {
 			m.Mentions = append(m.Mentions, memory.UserID(u.ID))
@@ -155,7 +155,7 @@ func messageOf(w *discord.Message, kind memory.Kind) memory.Message {
 		ID:       memory.MessageID(w.ID),
 		Guild:    memory.GuildID(w.Guild),
 		Channel:  memory.ChannelID(w.Channel),
-		Author:   memory.UserID(w.Author.ID),
+		Author:   authorOf(w, kind),
 		Kind:     kind,
 		Content:  said.AsText(kind),
 		Files:    filesOf(w),
@@ -163,17 +163,6 @@ func messageOf(w *discord.Message, kind memory.Kind) memory.Message {
 		Edited:   w.Version(),
 		Original: originalOf(w),
 	}
-}
-
-// logged reports whether gateway messages of a kind are logged.
-func (c *converter) logged(kind memory.Kind) bool {
-	switch kind {
-	case memory.FromHark:
-		return false
-	case memory.FromBot, memory.FromWebhook:
-		return c.logBots
-	}
-	return true
 }
 
 func (c *converter) kindOf(w *discord.Message) memory.Kind {

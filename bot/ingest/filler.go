@@ -68,7 +68,7 @@ type task struct {
 // NewFiller returns a filler that isn't running yet.
 func NewFiller(o *Options) *Filler {
 	f := &Filler{
-		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
+		Options: o, convert: o.converter(), wake: make(chan struct{}, 1),
 		plans: map[memory.GuildID]*catchUpPlan{}, retryAt: map[memory.Gap]time.Time{}, watched: map[*Progress]bool{},
 	}
 	f.verified.Store(ttl.New[memory.MessageRef, bool](maxVerified))

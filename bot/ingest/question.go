@@ -18,6 +18,7 @@ type Question struct {
 	Channel  memory.ChannelID
 	Parent   memory.ChannelID // if Channel is a thread
 	Asker    memory.UserID
+	Proxied  bool // a webhook asks, so nobody can be pinged, or press the asker's buttons
 	Name     string
 	Text     string
 	Mentions []memory.UserID
@@ -111,7 +112,7 @@ func (c *converter) edited(w *discord.Message) *Question {
 		return nil
 	}
 	switch {
-	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != body.Reply || w.Referenced != nil): // else unknown
+	case a == nil && c.mayAsk(w) && (typeOf(w) != body.Reply || w.Referenced != nil): // else unknown
 		place.Withdrawn = true
 		return &place
 	case a == nil || w.Edited.Sub(a.ID.Time()) > EditedWithin || c.now().Sub(w.Edited) > 2*EditedWithin:
@@ -121,10 +122,10 @@ func (c *converter) edited(w *discord.Message) *Question {
 	return a
 }
 
-// question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark or the role
+// question returns what a new message asks Hark, or nil. Its author must be someone who mayAsk, and it must mention Hark or the role
 // that only Hark has, reply to Hark, or be direct.
 func (c *converter) question(w *discord.Message) *Question {
-	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 {
+	if w.Author == nil || w.Content == nil || w.ID == 0 || !c.mayAsk(w) {
 		return nil
 	}
 	text, named := Strip(*w.Content, c.names(w.Guild))
@@ -141,7 +142,8 @@ func (c *converter) question(w *discord.Message) *Question {
 		ID:      memory.MessageID(w.ID),
 		Guild:   memory.GuildID(w.Guild),
 		Channel: memory.ChannelID(w.Channel),
-		Asker:   memory.UserID(w.Author.ID),
+		Asker:   authorOf(w, c.kindOf(w)),
+		Proxied: w.Webhook != 0,
 		Name:    discord.DisplayName(w.Author, w.Member),
 		Text:    memory.Clean(text),
 	}

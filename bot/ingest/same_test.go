@@ -110,6 +110,9 @@ func TestLiveEqualsImported(t *testing.T) {
 			if want.Text() != c.text || want.Kind != c.kind {
 				t.Errorf("heard as %d: %s", want.Kind, cmp.Diff(c.text, want.Text()))
 			}
+			if kind := memory.FromWebhook; want.Kind == kind && want.Author != got.Author {
+				t.Errorf("heard from %d, imported from %d", want.Author, got.Author)
+			}
 			if want.Original != c.origin || got.Original != c.origin {
 				t.Errorf("copies %+v, imported %+v; want %+v", want.Original, got.Original, c.origin)
 			}

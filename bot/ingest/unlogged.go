@@ -25,7 +25,8 @@ func (m *Unlogged) IsGone() bool { return m.gone.Load() }
 func (c *converter) unlogged(replied, w *discord.Message) *Unlogged {
 	kind := c.kindOf(replied)
 	isOthers := kind == memory.FromBot || kind == memory.FromWebhook
-	if !isOthers || c.logged(kind) || replied.Flags&sourceDeleted != 0 {
+	isLogged := c.isKindLogged(kind, memory.GuildID(w.Guild), memory.ChannelID(w.Channel))
+	if !isOthers || isLogged || replied.Flags&sourceDeleted != 0 {
 		return nil
 	}
 	m := messageOf(replied, kind)

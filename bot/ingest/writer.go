@@ -28,7 +28,7 @@ type Writer struct {
 
 // NewWriter returns a writer that isn't running yet. It calls ask with each question once that is committed.
 func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
-	return &Writer{Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), filler: f, ask: ask,
+	return &Writer{Options: o, convert: o.converter(), filler: f, ask: ask,
 		before: map[memory.GuildID]priorGuild{}}
 }
 

@@ -187,7 +187,10 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 		return q.Session == nil || sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild,
 			a.Channel, a.ID))
 	}
-	q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
+	q.Proxied = a.Proxied
+	if !a.Proxied {
+		q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
+	}
 	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; !q.SessionStands() {

@@ -112,7 +112,11 @@ func (r *Replier) Run(ctx context.Context) {
 }
 
 func (r *Replier) thread(a *ingest.Question, purpose string) *discord.Sender {
-	return &discord.Sender{Client: r.Client, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: purpose}
+	pinged := a.Asker
+	if a.Proxied {
+		pinged = 0
+	}
+	return &discord.Sender{Client: r.Client, Channel: a.Channel, Question: a.ID, Asker: pinged, Purpose: purpose}
 }
 
 // say replies to a question with a sentence instead of an answer.

@@ -64,6 +64,8 @@ type Question struct {
 	Everywhere bool
 	// Confirms is set with Operator if the asker can agree to proposals; else none are made.
 	Confirms bool
+	// Proxied is set if a webhook asks for somebody, who can't agree to anything.
+	Proxied bool
 	// Filter narrows down what is recalled.
 	Filter Filter
 	// NoModel has the answer quote, and say that no tokens are left.

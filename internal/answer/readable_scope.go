@@ -64,9 +64,10 @@ type readableScope struct {
 	attended memory.MessageID   // earlier messages there count as past, and not as the session
 	names    names
 	consents consents
-	lore     map[int64]memory.Lore // by id
-	hidden   map[int64]bool        // facts that may not be told
-	settings Settings              // of the channel asked in
+	lore     map[int64]memory.Lore     // by id
+	hidden   map[int64]bool            // facts that may not be told
+	settings Settings                  // of the channel asked in
+	proxied  map[memory.ChannelID]bool // where webhooks speak for people
 }
 
 // readScope returns what an answer to q may use now; nothing of a guild that removed Hark.
@@ -78,7 +79,8 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 	}
 	all := map[memory.ChannelID]memory.Channel{}
 	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: names{channels: all},
-		consents: consents{log: e.log, in: map[memory.Membership]bool{}}, settings: e.settings(), attended: math.MaxInt64}
+		consents: consents{log: e.log, in: map[memory.Membership]bool{}}, settings: e.settings(), attended: math.MaxInt64,
+		proxied: map[memory.ChannelID]bool{}}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
@@ -126,6 +128,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		}
 		for _, c := range g.Channels {
 			all[c.ID] = c
+			now.proxied[c.ID] = g.BotsIn(c.ID, memory.BotsForgotten) == memory.BotsHeard
 			switch {
 			case !e.remembered(q, g, channels[c.ID], channels):
 			case readable[c.ID]:

@@ -85,6 +85,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		Text: r.searchText, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
 		IsSearch: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
+		Proxied: func(channel memory.ChannelID) bool { return r.proxied[channel] },
 		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
 			return !slices.Contains(r.scope.Channels, c)
 		}),

@@ -325,6 +325,9 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
 		p.people = append(p.people, u.person(e.place.Guild))
 	}
+	if author := &p.people[0]; kind == memory.FromWebhook && author.Username != "" {
+		author.ID = memory.WebhookPerson(e.place.ID, author.Username)
+	}
 	return e.b.post(ctx, p)
 }
 

@@ -112,7 +112,7 @@ func TestExportedMessage(t *testing.T) {
 		want   memory.Message
 	}{
 		"bot":     {bot + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "x"}},
-		"webhook": {hook + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromWebhook, Content: "x"}},
+		"webhook": {hook + `"content":"x"`, memory.Message{Author: memory.WebhookPerson(5002, "b"), Kind: memory.FromWebhook, Content: "x"}},
 		"joined": {`"type":"GuildMemberJoin","content":"Joined the server."`,
 			memory.Message{Kind: memory.FromSystem, Content: "Joined the server."}},
 		"pinned":         {`"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":{"messageId":"5"}`, memory.Message{Kind: memory.FromSystem, Content: "Pinned a message."}},
