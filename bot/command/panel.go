@@ -225,9 +225,9 @@ var mediaNames = map[string]locale.MessageKey{
 }
 
 var botNames = map[string]locale.MessageKey{
-	string(memory.BotsForgotten):  locale.MessageKey("I forget what they write"),
-	string(memory.BotsRemembered): locale.MessageKey("I remember what they write"),
-	string(memory.BotsHeard):      locale.MessageKey("I remember what they write, and answer webhooks"),
+	string(memory.BotsForgotten):  locale.MessageKey("forgotten"),
+	string(memory.BotsRemembered): locale.MessageKey("remembered"),
+	string(memory.BotsHeard):      locale.MessageKey("remembered, and webhooks may ask"),
 }
 
 var modeNames = map[string]locale.MessageKey{
