@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -29,6 +30,21 @@ func TestRepliesToBotsCarryWhatTheyReplyTo(t *testing.T) {
 		if err != nil || len(found) > 0 {
 			t.Errorf("it is logged: %+v, %v", found, err)
 		}
+	}
+}
+
+func TestAskingAgainShowsWhatIsRepliedTo(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	sent := s.discord.Say(s.channel, s.bo.ID, "disk quota 93%", discordtest.ViaWebhook("CI"))
+	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" what does this mean?", discordtest.ReplyTo(sent.ID))
+	s.traces(t, 1)
+	m := s.answered(t, s.channel, "Friday")
+	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
+	s.traces(t, 2)
+	q := s.oracle.questions()[1]
+	if q.Replied == nil || q.Replied.Text() != "disk quota 93%" {
+		t.Errorf("asked again with %+v", q.Replied)
 	}
 }
 

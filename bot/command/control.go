@@ -133,7 +133,8 @@ func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageI
 		return nil, reply.QuestionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		if a.Files, err = c.Replies.Attached(ctx, m); err != nil {
+		a.Files, a.Replied, err = c.Replies.Attached(ctx, m)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -453,5 +453,8 @@ func (f *Filler) fetchGuild(ctx context.Context, id memory.GuildID) (*discord.Gu
 // Question returns what a fetched message asks Hark, or nil.
 func (f *Filler) Question(w *discord.Message) *Question { return f.convert.question(w) }
 
+// Unlogged returns the message that a fetched message replies to, if that isn't logged; else nil.
+func (f *Filler) Unlogged(w *discord.Message) *Unlogged { return f.convert.unlogged(w.Referenced, w) }
+
 // Run fetches what is missing until ctx ends.
 func (f *Filler) Run(ctx context.Context) { pace.Every(ctx, f.Timing.Fill, f.wake, f.fill) }

@@ -23,6 +23,9 @@ func (m *Unlogged) IsGone() bool { return m.gone.Load() }
 
 // unlogged returns the message that w replies to, if a bot or a webhook wrote it and it isn't logged; else nil.
 func (c *converter) unlogged(replied, w *discord.Message) *Unlogged {
+	if replied.Author == nil {
+		return nil
+	}
 	kind := c.kindOf(replied)
 	isOthers := kind == memory.FromBot || kind == memory.FromWebhook
 	isLogged := c.isKindLogged(kind, memory.GuildID(w.Guild), memory.ChannelID(w.Channel))

@@ -227,7 +227,8 @@ var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := pick(t, "of channel", general, general, thread, nowhere, 0)
-	key := pick(t, "key", memory.SettingMode, memory.SettingPersona, memory.SettingAnswers)
+	key := pick(t, "key", memory.SettingMode, memory.SettingPersona, memory.SettingAnswers,
+		memory.SettingBots)
 	e := sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
 	e.By = choosers[n%3]
 	return e
