@@ -17,6 +17,7 @@ func TestBotsStandBehindMembers(t *testing.T) {
 	reply.Message.ReplyTo = 1
 	starred := hit(2, bot, .5)
 	starred.Message.Starred = true
+	answered := []Hit{reply, hit(2, member, .2), hit(1, member, .1)}
 	pair := func(kind memory.Kind) []Hit { return []Hit{hit(2, kind, .6), hit(1, member, .5)} }
 	four := []Hit{hit(4, hook, .7), hit(3, bot, .6), hit(2, member, .5), hit(1, member, .4)}
 	proxied := func(memory.ChannelID) bool { return true }
@@ -34,7 +35,7 @@ func TestBotsStandBehindMembers(t *testing.T) {
 		"mentioned":           {Query{Mentions: []memory.UserID{2}}, nil, pair(bot), []memory.MessageID{2, 1}},
 		"starred":             {Query{}, nil, []Hit{starred, hit(1, member, .5)}, []memory.MessageID{2, 1}},
 		"a proxied person":    {Query{Proxied: proxied}, nil, pair(hook), []memory.MessageID{2, 1}},
-		"a reply to a hit":    {Query{}, nil, []Hit{reply, hit(2, member, .2), hit(1, member, .1)}, []memory.MessageID{2, 1, 3}},
+		"a reply to a hit":    {Query{}, nil, answered, []memory.MessageID{2, 1, 3}},
 		"members among other": {Query{}, nil, pair(member), []memory.MessageID{2, 1}},
 	} {
 		var got []memory.MessageID

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"hark/bot/discord"
 	"hark/internal/body"
 	"hark/memory"
@@ -145,7 +147,20 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 			c.person(out, guild, u, u.Member)
 		}
 	}
+	for i := range w.Snapshots {
+		m.Mentions = mentionedIn(&w.Snapshots[i].Message, m.Mentions)
+	}
 	out.events = append(out.events, memory.Posted{Message: m, Live: live})
+}
+
+// mentionedIn adds to known whom a forwarded message mentions. Discord tells their names with the original.
+func mentionedIn(w *discord.Message, known []memory.UserID) []memory.UserID {
+	for _, u := range w.Mentions {
+		if u != nil && !slices.Contains(known, memory.UserID(u.ID)) {
+			known = append(known, memory.UserID(u.ID))
+		}
+	}
+	return known
 }
 
 // messageOf converts a message of a kind, without what it replies to and whom it mentions.

@@ -122,8 +122,8 @@ func (c *converter) edited(w *discord.Message) *Question {
 	return a
 }
 
-// question returns what a new message asks Hark, or nil. Its author must be someone who mayAsk, and it must mention Hark or the role
-// that only Hark has, reply to Hark, or be direct.
+// question returns what a new message asks Hark, or nil. Its author must be one who mayAsk. It must mention Hark or the
+// role that only Hark has, reply to Hark, or be direct.
 func (c *converter) question(w *discord.Message) *Question {
 	if w.Author == nil || w.Content == nil || w.ID == 0 || !c.mayAsk(w) {
 		return nil

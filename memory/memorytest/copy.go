@@ -29,8 +29,8 @@ func copyCases() []testCase {
 			t.same("the copies", []memory.Message{t.log(general)[0], t.log(thread)[0], t.log(square)[0]},
 				[]memory.Message{forward, again2, abroad})
 		}},
-		{"a copy stays when its original is told again, starred, or changed but for its text", steps{post(secret), post(forward),
-			post(secret), stars(staff, secret.ID, true, 1), post(linked(secret, "Tides"))}, func(t *harness) {
+		{"a copy stays when its original is told again, starred, or changed but for its text", steps{
+			post(secret), post(forward), post(secret), stars(staff, secret.ID, true, 1), post(linked(secret, "Tides"))}, func(t *harness) {
 			t.same("the copy", t.log(general), []memory.Message{forward})
 		}},
 		{"a copy of a message that isn't logged goes with that, and with its text", nil, func(t *harness) {

@@ -74,7 +74,8 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	c.place(at)
 	c.next = value[int64](t, "SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2",
 		c.no<<SequenceBits, (c.no+1)<<SequenceBits)
-	c.highest = value[memory.MessageID](t, `SELECT max(coalesce((SELECT max(id) FROM source WHERE kind = 0 AND place = ?2), ?3), max(
+	c.highest = value[memory.MessageID](t, `SELECT max(
+		coalesce((SELECT max(id) FROM source WHERE kind = 0 AND place = ?2), ?3), max(
 		coalesce((SELECT max(id) FROM message WHERE channel = ?1), ?3),
 		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2), ?3),
 		coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2), ?3),

@@ -11,10 +11,10 @@ import (
 )
 
 // Hark derives things from messages: answers with their traces and prompts, lore, summaries, condensed sessions,
-// facts, and records of calls. A message that copies another, such as a forward, counts as derived from it. The table derived lists them, source what each was made from, and named the
-// people in it. A derived thing goes with any of its sources: invalidate finds everything that a selection leads
-// to, also through other derived things, and deletes each as its kind requires. No other code walks from sources
-// to derived things.
+// facts, and records of calls. A message that copies another, such as a forward, counts as derived from it. The
+// table derived lists them, source what each was made from, and named the people in it. A derived thing goes with
+// any of its sources: invalidate finds everything that a selection leads to, also through other derived things, and
+// deletes each as its kind requires. No other code walks from sources to derived things.
 
 // kind is the kind of a derived thing or a source.
 type kind int64
