@@ -72,3 +72,23 @@ func TestForwardsAndCrosspostsGoWithTheirSource(t *testing.T) {
 		})
 	}
 }
+
+// A copy goes with a message that isn't logged itself.
+func TestForwardsGoWithASourceThatIsNotLogged(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	store := s.run(t).ready(t).log
+	news := s.addChannel("news").ID
+	for name, goes := range map[string]func(discordtest.Message){
+		"edited":  func(m discordtest.Message) { s.discord.Edit(m.ChannelID, m.ID, "there is no fair") },
+		"deleted": func(m discordtest.Message) { s.discord.Delete(m.ChannelID, m.ID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			source := s.discord.Say(news, s.bo.ID, "the fair is on", discordtest.ViaWebhook("Fairs"))
+			copied := s.discord.Say(s.channel, s.ana.ID, "", discordtest.Forward(news, source.ID))
+			store.waitText(t, copied, "[forwarded] the fair is on")
+			goes(source)
+			store.waitText(t, copied, "")
+		})
+	}
+}
