@@ -32,8 +32,9 @@ type Message struct {
 	Edited   time.Time // of this version; zero: never edited
 	ReplyTo  MessageID // in the same channel
 	Mentions []UserID
-	Starred  bool // marked important by a member
-	Tokens   int  // of Text by o200k for every model, counted by the store; 0 until stored
+	Original Original // of a copy; zero: the message is none
+	Starred  bool     // marked important by a member
+	Tokens   int      // of Text by o200k for every model, counted by the store; 0 until stored
 }
 
 // File is an attachment. Its URL isn't kept, because it expires.
@@ -146,6 +147,7 @@ func Clean(s string) string {
 func (m Message) clean() Message {
 	m.Content = Clean(m.Content)
 	m.Starred = false // only a Starred sets it
+	m.Original = m.Original.clean()
 	m.Files = slices.Clone(m.Files)
 	for i := range m.Files {
 		f := &m.Files[i]

@@ -46,6 +46,9 @@ type Edited struct {
 	ID      MessageID
 	Content string
 	At      time.Time
+	// Unlogged means that the message isn't logged, such as that of a bot or of a channel that isn't remembered. The
+	// edit only deletes what was made from an older version.
+	Unlogged bool
 }
 
 // Place implements Event.

@@ -20,6 +20,7 @@ const (
 const (
 	// of a channel, else of the guild: which files a model may tell of, as in Guild.Tells
 	SettingMedia    Setting = "media"
+	SettingBots     Setting = "bots"     // of a channel, else of the guild: one of Bots
 	SettingTimezone Setting = "timezone" // of a guild: an IANA time zone name
 	SettingPrograms Setting = "programs" // of a guild: "on" where members may connect programs of their own
 	// of a guild: "on", or the time, in RFC 3339, until which Hark answers nobody
@@ -43,7 +44,8 @@ func AnswerSettings() []Setting {
 
 // Settings returns all keys that admins set, in display order.
 func Settings() []Setting {
-	return append(AnswerSettings(), SettingMedia, SettingTimezone, SettingPrograms, SettingPaused, SettingAnswers, SettingRetention)
+	return append(AnswerSettings(), SettingMedia, SettingBots, SettingTimezone, SettingPrograms, SettingPaused,
+		SettingAnswers, SettingRetention)
 }
 
 // OfGuild reports whether a key is for guilds only. A channel's value has no effect.
@@ -52,8 +54,10 @@ func (s Setting) OfGuild() bool {
 }
 
 // StaysWithChannel reports whether a channel's value stays when the channel is forgotten, unless it was
-// deleted: whether Hark speaks there and how long it remembers, which is nobody's text.
-func (s Setting) StaysWithChannel() bool { return s == SettingAnswers || s == SettingRetention }
+// deleted: whether Hark speaks there, how long it remembers and whether it hears bots, which is nobody's text.
+func (s Setting) StaysWithChannel() bool {
+	return s == SettingAnswers || s == SettingRetention || s == SettingBots
+}
 
 // SettingChosen sets a key for a channel and its threads, or, with Channel 0, for the guild. A channel's own
 // value overrides the guild's. An empty Value removes it. The last by At holds. Forgetting a whole channel or

@@ -16,8 +16,9 @@ type Source struct {
 	Channel ChannelID  `json:"channel,omitempty"` // of a message or a summary
 	ID      int64      `json:"id"`                // unique for a fact in the guild, for a summary in the channel
 	// Version is the version used: of a message when its text was last edited, in milliseconds since 1970, 0
-	// if never; of lore the first id that a message of its At can have; of a summary when it was made, in
-	// milliseconds since 1970; of a fact 0.
+	// if never, and negative for a copy that has lost its text and for a message that isn't logged; of lore the
+	// first id that a message of its At can have; of a summary when it was made, in milliseconds since 1970; of a
+	// fact 0.
 	Version int64 `json:"version,omitempty"`
 	// Repeats means that the answer cites this source or repeats words of it: when it goes, Discord no longer
 	// shows the answer. Otherwise only what Hark keeps of the answer goes.
@@ -29,6 +30,9 @@ func (m Message) AsSource(repeats bool) Source {
 	s := Source{Kind: SourceMessage, Channel: m.Channel, ID: int64(m.ID), Repeats: repeats}
 	if !m.Edited.IsZero() {
 		s.Version = m.Edited.UnixMilli()
+	}
+	if m.Original.Gone {
+		s.Version = -1 - s.Version
 	}
 	return s
 }

@@ -102,7 +102,7 @@ type TraceQuery struct {
 	// Answer selects one answer of Channel by the id of any of its messages. The fields above don't restrict it.
 	Answer MessageID
 	// Answers selects several answers of Channel likewise. Their traces have only the ids of messages and
-	// questions, and Sources without versions.
+	// questions, and Sources without Repeats.
 	Answers []MessageID
 	Limit   int  // 0: all
 	Prompts bool // with prompts, if kept

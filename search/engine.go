@@ -135,7 +135,7 @@ func (e *Engine) result(ctx context.Context, f recalled, left func(context.Conte
 			return Result{}, fmt.Errorf("search: %w", err)
 		}
 	}
-	r.Hits = starredFirst(r.Hits)
+	r.Hits = starredFirst(membersFirst(f.query, f.question.named, r.Hits))
 	addMatchedWords(f.query, f.question, r.Hits)
 	if r.People, err = e.participants(ctx, f.query, f.question.named, r.Hits, f.known); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)

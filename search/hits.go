@@ -57,15 +57,17 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 // starOdds is the factor of a star on a message's odds. It is set by hand, because no data set has stars.
 const starOdds = 4.0
 
+// odds are a hit's, with its star.
+func odds(h Hit) float64 {
+	o := h.Relevance / (1 - min(h.Relevance, mostRelevant))
+	if h.Message.Starred {
+		o *= starOdds
+	}
+	return o
+}
+
 // starredFirst moves starred hits up by their odds. Relevances move with their hits.
 func starredFirst(hits []Hit) []Hit {
-	odds := func(h Hit) float64 {
-		o := h.Relevance / (1 - min(h.Relevance, mostRelevant))
-		if h.Message.Starred {
-			o *= starOdds
-		}
-		return o
-	}
 	moved := slices.Clone(hits)
 	// only stars move hits; the others keep their order
 	for i := 1; i < len(moved); i++ {

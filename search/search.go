@@ -35,6 +35,8 @@ type Query struct {
 	IsSearch bool             // the question plainly looks for something that was said
 	// Behind, if not nil, reports messages that are found only if nothing else is, such as requests to Hark.
 	Behind func(*memory.Message) bool
+	// Proxied, if not nil, reports whether webhooks in a channel speak for people.
+	Proxied func(memory.ChannelID) bool
 	// Opened is set if some readers may not know what was said before the scope begins. Word counts and
 	// segments then leave that out.
 	Opened bool

@@ -134,7 +134,7 @@ func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageI
 		return nil, reply.QuestionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		a.Files, err = c.Replies.Attached(ctx, m)
+		a.Files, a.Replied, err = c.Replies.Attached(ctx, m)
 		if err != nil {
 			return nil, err
 		}

@@ -135,7 +135,7 @@ func sourceLine(l locale.Locale, r answer.Explained) string {
 	if by := fmt.Sprintf("<@%d>", r.Author); r.Source.Author == by { // the name is unknown
 		b.WriteString(by)
 	} else {
-		b.WriteString(markdown.Plain(r.Source.Author, 32))
+		b.WriteString(markdown.By(l, r.Source))
 	}
 	if r.Source.Place != "" {
 		b.WriteString(" · #" + markdown.Plain(r.Source.Place, markdown.PlaceLength))

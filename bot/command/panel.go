@@ -38,8 +38,8 @@ const (
 
 // panelKeys can be chosen from the menu, in this order.
 var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage,
-	memory.SettingTools, memory.SettingTemperature, memory.SettingMedia, memory.SettingTimezone,
-	memory.SettingPrograms}
+	memory.SettingTools, memory.SettingTemperature, memory.SettingMedia, memory.SettingBots,
+	memory.SettingTimezone, memory.SettingPrograms}
 
 // shownPersona is how much of a persona the panel shows, in UTF-16 units.
 const shownPersona = 200
@@ -92,7 +92,7 @@ func (c *Commands) show(p *panel) response {
 
 func (c *Commands) panelText(p *panel) string {
 	shown := p.heading()
-	for _, key := range append(memory.AnswerSettings(), memory.SettingMedia) {
+	for _, key := range append(memory.AnswerSettings(), memory.SettingMedia, memory.SettingBots) {
 		shown = markdown.Lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.Replies.Limits.Of(p.server, nil)
@@ -154,6 +154,7 @@ var keyNames = map[memory.Setting]locale.MessageKey{
 	memory.SettingTools:       locale.MessageKey("Tools"), memory.SettingMode: locale.MessageKey("Mode"),
 	memory.SettingLanguage: locale.MessageKey("Language"),
 	memory.SettingMedia:    locale.MessageKey("Voice and pictures"),
+	memory.SettingBots:     locale.MessageKey("Bots and webhooks"),
 	memory.SettingTimezone: locale.MessageKey("Time zone"),
 	memory.SettingPrograms: locale.MessageKey("Members' programs"),
 }
@@ -198,6 +199,8 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 		return l.Text("what the model's server uses")
 	case key == memory.SettingMedia:
 		return l.Keyed(cmp.Or(mediaNames[value], locale.MessageKey("I make nothing of them")))
+	case key == memory.SettingBots:
+		return l.Keyed(cmp.Or(botNames[value], botNames[string(memory.BotsForgotten)]))
 	case key == memory.SettingPrograms && value == answer.SettingOn:
 		return l.Text("members may connect their own, with `/memory connect`")
 	case key == memory.SettingPrograms:
@@ -212,6 +215,12 @@ var mediaNames = map[string]locale.MessageKey{
 	memory.MediaVoice:    locale.MessageKey("I write down what voice messages say"),
 	memory.MediaPictures: locale.MessageKey("I describe pictures"),
 	memory.MediaAll:      locale.MessageKey("I write down what voice messages say, and describe pictures"),
+}
+
+var botNames = map[string]locale.MessageKey{
+	string(memory.BotsForgotten):  locale.MessageKey("forgotten"),
+	string(memory.BotsRemembered): locale.MessageKey("remembered"),
+	string(memory.BotsHeard):      locale.MessageKey("remembered, and webhooks may ask"),
 }
 
 var modeNames = map[string]locale.MessageKey{

@@ -121,6 +121,7 @@ type Message struct {
 		Type    int       `json:"type"`
 		Message Snowflake `json:"message_id"`
 		Channel Snowflake `json:"channel_id"`
+		Guild   Snowflake `json:"guild_id"`
 	} `json:"message_reference"`
 	Referenced *Message `json:"referenced_message"`
 	// Interaction is the use of a command that the message answers.

@@ -86,7 +86,7 @@ func (b *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 	}
 }
 
-// See removes deleted messages, and the sessions of channels and guilds that are gone.
+// See removes deleted messages and copies of them, and the sessions of channels and guilds that are gone.
 func (b *Buffer) See(what Subject) {
 	if !what.Ended && what.Deleted == nil {
 		return
@@ -94,17 +94,28 @@ func (b *Buffer) See(what Subject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for channel, s := range b.channels {
-		switch {
-		case what.Ends(s.guild, channel, 0):
+		if what.Ends(s.guild, channel, 0) {
 			delete(b.channels, channel)
-		case what.Channel == channel:
-			for _, id := range what.Deleted {
-				if _, there := s.find(id); there {
-					s.remove(id, func(m memory.Message) bool { return m.ID == id })
-				}
+			continue
+		}
+		for _, m := range slices.Clone(s.messages) {
+			if what.deletes(m) {
+				s.remove(m.ID, func(other memory.Message) bool { return other.ID == m.ID })
 			}
 		}
 	}
+}
+
+// deletes reports whether a message is deleted, or the one that it copies.
+func (s Subject) deletes(m memory.Message) bool {
+	if s.Channel == m.Channel && slices.Contains(s.Deleted, m.ID) {
+		return true
+	}
+	from, is := m.CopiedHere()
+	if !is || from.Channel != s.Channel {
+		return false
+	}
+	return s.Ended || slices.Contains(s.Deleted, memory.MessageID(from.ID))
 }
 
 // Forget removes somebody's messages in a guild, and in those sessions Hark's, which may repeat them.

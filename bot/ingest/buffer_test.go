@@ -152,3 +152,28 @@ func TestSessionsAreBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestASessionLosesTheCopiesOfWhatIsDeleted(t *testing.T) {
+	t.Parallel()
+	original := memory.Original{Guild: 5, Channel: 8, Message: 2}
+	for name, gone := range map[string]memory.Event{
+		"the original":    memory.Deleted{Guild: 5, Channel: 8, IDs: []memory.MessageID{2}},
+		"another message": memory.Deleted{Guild: 5, Channel: 8, IDs: []memory.MessageID{4}},
+		"its channel":     memory.ChannelDeleted{Guild: 5, Channel: 8},
+		"another channel": memory.ChannelDeleted{Guild: 5, Channel: 9},
+	} {
+		r, _ := newTestBuffer()
+		copied := messageFrom(7, 3, 1, "copied")
+		copied.Original = original
+		r.Add(copied)
+		r.Add(messageFrom(7, 5, 1, "else"))
+		r.See(subjectOf(gone))
+		want := "else"
+		if strings.HasPrefix(name, "another") {
+			want = "copied else"
+		}
+		if got := sessionText(r, 7); got != want {
+			t.Errorf("after %s is deleted: %q", name, got)
+		}
+	}
+}

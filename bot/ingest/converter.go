@@ -91,8 +91,10 @@ type seenMember struct {
 
 // converter turns gateway events into memory's. One goroutine uses it.
 type converter struct {
-	self     memory.UserID
-	logBots  bool
+	self    memory.UserID
+	logBots bool // by default
+	// bots, if not nil, returns what becomes of messages of bots and webhooks in a channel; otherwise by default.
+	bots     func(guild memory.GuildID, channel memory.ChannelID, otherwise memory.Bots) memory.Bots
 	now      func() time.Time
 	reported *ttl.Cache[any, string] // people and channels as last logged
 	fetching map[any]int             // versions of the channels and guilds to fetch, by id

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"hark/bot/discord"
 	"hark/internal/body"
 	"hark/memory"
@@ -25,19 +27,46 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 	}
 	out.update = true
 	out.ask = c.edited(w)
-	if isWhole(w) || !c.logged(c.kindOf(w)) {
+	if isWhole(w) || !c.isLogged(w) {
 		c.message(w, false, out)
 		return
 	}
 	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
-		out.events = append(out.events, memory.Edited{
-			Guild:   memory.GuildID(w.Guild),
-			Channel: memory.ChannelID(w.Channel),
-			ID:      memory.MessageID(w.ID),
-			Content: memory.Clean(*w.Content),
-			At:      w.Edited,
-		})
+		edited := editOf(w, false)
+		edited.Content = memory.Clean(*w.Content)
+		out.events = append(out.events, edited)
 	}
+}
+
+// editOf returns an edit of a message, without its text.
+func editOf(w *discord.Message, unlogged bool) memory.Edited {
+	return memory.Edited{
+		Guild:    memory.GuildID(w.Guild),
+		Channel:  memory.ChannelID(w.Channel),
+		ID:       memory.MessageID(w.ID),
+		At:       w.Edited,
+		Unlogged: unlogged,
+	}
+}
+
+// originalOf returns what a forward or a crosspost copies.
+func originalOf(w *discord.Message) memory.Original {
+	r := w.Reference
+	if r == nil {
+		return memory.Original{}
+	}
+	copied := memory.Original{
+		Guild:   memory.GuildID(r.Guild),
+		Channel: memory.ChannelID(r.Channel),
+		Message: memory.MessageID(r.Message),
+	}
+	switch {
+	case r.Type == typeForward && len(w.Snapshots) > 0:
+		return copied.Of(w.Snapshots[0].Message.Version())
+	case w.Flags&isCrosspost != 0: // it is edited with its original
+		return copied.Of(w.Version())
+	}
+	return memory.Original{}
 }
 
 // isWhole reports whether an update has the whole message.
@@ -45,8 +74,12 @@ func isWhole(w *discord.Message) bool {
 	return w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
 }
 
-// sourceDeleted flags a crosspost whose source was deleted.
-const sourceDeleted = 1 << 3
+// Flags of messages.
+// https://discord.com/developers/docs/resources/message#message-object-message-flags
+const (
+	isCrosspost   = 1 << 1 // of a message in a channel that this one follows
+	sourceDeleted = 1 << 3 // a crosspost whose source was deleted
+)
 
 // sourceWasDeleted reports whether a crosspost's source was deleted, and then logs the message as deleted.
 func (c *converter) sourceWasDeleted(w *discord.Message, out *converted) bool {
@@ -89,22 +122,17 @@ func (c *converter) interaction(w *discord.Interaction, out *converted) {
 // and the log needs only the final text.
 func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	kind := c.kindOf(w)
-	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {
+	if w.ID == 0 || w.Channel == 0 || w.Author == nil || c.sourceWasDeleted(w, out) {
+		return
+	}
+	if !c.isLogged(w) {
+		if kind != memory.FromHark && !w.Edited.IsZero() {
+			out.events = append(out.events, editOf(w, true))
+		}
 		return
 	}
 	guild := memory.GuildID(w.Guild)
-	said := w.Body()
-	m := memory.Message{
-		ID:      memory.MessageID(w.ID),
-		Guild:   guild,
-		Channel: memory.ChannelID(w.Channel),
-		Author:  memory.UserID(w.Author.ID),
-		Kind:    kind,
-		Content: said.AsText(kind),
-		Files:   filesOf(w),
-		Links:   said.Links(kind),
-		Edited:  w.Version(),
-	}
+	m := messageOf(w, kind)
 	if r := w.Reference; r != nil && typeOf(w) == body.Reply && r.Type != typeForward && r.Channel == w.Channel {
 		m.ReplyTo = memory.MessageID(r.Message)
 	}
@@ -112,25 +140,44 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		out.events = append(out.events, memory.ChannelSeen{Channel: memory.Channel{
 			ID: m.Channel, Guild: guild, Kind: memory.DirectChannel}})
 	}
-	c.person(out, guild, w.Author, w.Member)
+	c.person(out, guild, speakerOf(w, m.Author), w.Member)
 	for _, u := range w.Mentions {
 		if u != nil {
 			m.Mentions = append(m.Mentions, memory.UserID(u.ID))
 			c.person(out, guild, u, u.Member)
 		}
 	}
+	for i := range w.Snapshots {
+		m.Mentions = mentionedIn(&w.Snapshots[i].Message, m.Mentions)
+	}
 	out.events = append(out.events, memory.Posted{Message: m, Live: live})
 }
 
-// logged reports whether gateway messages of a kind are logged.
-func (c *converter) logged(kind memory.Kind) bool {
-	switch kind {
-	case memory.FromHark:
-		return false
-	case memory.FromBot, memory.FromWebhook:
-		return c.logBots
+// mentionedIn adds to known whom a forwarded message mentions. Discord tells their names with the original.
+func mentionedIn(w *discord.Message, known []memory.UserID) []memory.UserID {
+	for _, u := range w.Mentions {
+		if u != nil && !slices.Contains(known, memory.UserID(u.ID)) {
+			known = append(known, memory.UserID(u.ID))
+		}
 	}
-	return true
+	return known
+}
+
+// messageOf converts a message of a kind, without what it replies to and whom it mentions.
+func messageOf(w *discord.Message, kind memory.Kind) memory.Message {
+	said := w.Body()
+	return memory.Message{
+		ID:       memory.MessageID(w.ID),
+		Guild:    memory.GuildID(w.Guild),
+		Channel:  memory.ChannelID(w.Channel),
+		Author:   authorOf(w, kind),
+		Kind:     kind,
+		Content:  said.AsText(kind),
+		Files:    filesOf(w),
+		Links:    said.Links(kind),
+		Edited:   w.Version(),
+		Original: originalOf(w),
+	}
 }
 
 func (c *converter) kindOf(w *discord.Message) memory.Kind {

@@ -50,6 +50,13 @@ func TestEvents(t *testing.T) {
 				continue
 			}
 			event, c.logBots = strings.CutPrefix(event, "bots ")
+			event, heard := strings.CutPrefix(event, "heard ")
+			c.bots = func(_ memory.GuildID, _ memory.ChannelID, otherwise memory.Bots) memory.Bots {
+				if heard {
+					return memory.BotsHeard
+				}
+				return otherwise
+			}
 			kind, payload, _ := strings.Cut(event, " ")
 			out, err := c.convert(rawEvent{kind: kind, data: json.RawMessage(short.Replace(payload))})
 			told.WriteString(line)

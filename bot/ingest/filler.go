@@ -68,7 +68,7 @@ type task struct {
 // NewFiller returns a filler that isn't running yet.
 func NewFiller(o *Options) *Filler {
 	f := &Filler{
-		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
+		Options: o, convert: o.converter(), wake: make(chan struct{}, 1),
 		plans: map[memory.GuildID]*catchUpPlan{}, retryAt: map[memory.Gap]time.Time{}, watched: map[*Progress]bool{},
 	}
 	f.verified.Store(ttl.New[memory.MessageRef, bool](maxVerified))
@@ -452,6 +452,9 @@ func (f *Filler) fetchGuild(ctx context.Context, id memory.GuildID) (*discord.Gu
 
 // Question returns what a fetched message asks Hark, or nil.
 func (f *Filler) Question(w *discord.Message) *Question { return f.convert.question(w) }
+
+// Unlogged returns the message that a fetched message replies to, if that isn't logged; else nil.
+func (f *Filler) Unlogged(w *discord.Message) *Unlogged { return f.convert.unlogged(w.Referenced, w) }
 
 // Run fetches what is missing until ctx ends.
 func (f *Filler) Run(ctx context.Context) { pace.Every(ctx, f.Timing.Fill, f.wake, f.fill) }

@@ -104,6 +104,7 @@ func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		if err := f.addToSession(ctx, e, opted); err != nil {
 			return nil, err
 		}
+		passed = append(passed, editsOf(e)...)
 		switch v := e.(type) {
 		case memory.Posted:
 			if v.Live {
@@ -116,6 +117,29 @@ func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		}
 	}
 	return passed, nil
+}
+
+// editsOf returns what is logged of an edit of a message that isn't: what was made from its older text goes.
+func editsOf(e memory.Event) []memory.Event {
+	edited := memory.Edited{Unlogged: true}
+	switch v := e.(type) {
+	case memory.Posted:
+		m := v.Message
+		edited.Guild, edited.Channel = v.Place()
+		edited.ID = m.ID
+		edited.At = m.Edited
+		if v.Live || m.Kind == memory.FromHark {
+			return nil
+		}
+	case memory.Edited:
+		edited.Guild, edited.Channel = v.Place()
+		edited.ID = v.ID
+		edited.At = v.At
+	}
+	if edited.At.IsZero() {
+		return nil
+	}
+	return []memory.Event{edited}
 }
 
 // isOld reports whether an update is about a message from before Hark was asked to remember, or one that was

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,7 +96,7 @@ func TestFilter(t *testing.T) {
 	}
 	want := []string{
 		"memory.GuildSeen", "memory.Heard 2", "memory.Opted", "memory.Heard 3", "memory.Heard 5",
-		"memory.Heard 6", "memory.Chose",
+		"memory.Edited unlogged: ", "memory.Heard 6", "memory.Chose",
 		"memory.Posted in time", "memory.Answered", "memory.Recorded 8",
 	}
 	var got []string
@@ -106,6 +107,12 @@ func TestFilter(t *testing.T) {
 			s += " " + e.ID.String()
 		case memory.Posted:
 			s += " " + e.Message.Content
+		case memory.Edited:
+			s += " logged: "
+			if e.Unlogged {
+				s = strings.Replace(s, " logged", " unlogged", 1)
+			}
+			s += e.Content
 		case memory.Recorded:
 			s += " " + e.Record.CallID
 		}

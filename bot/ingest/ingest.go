@@ -28,7 +28,7 @@ type Options struct {
 	Client *discord.Client
 	Grants *discord.Grants
 	Policy memory.Policy // what is remembered
-	// LogBots is whether messages of other bots and webhooks are logged.
+	// LogBots is whether messages of other bots and webhooks are logged where admins haven't chosen.
 	LogBots bool
 	// CatchUp is how far back missed messages are fetched; 0: not at all.
 	CatchUp time.Duration

@@ -18,11 +18,13 @@ type Question struct {
 	Channel  memory.ChannelID
 	Parent   memory.ChannelID // if Channel is a thread
 	Asker    memory.UserID
+	Proxied  bool // a webhook asks, so nobody can be pinged, or press the asker's buttons
 	Name     string
 	Text     string
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
 	Below    bool                 // it replies to somebody else than Hark
+	Replied  *Unlogged            // the message of ReplyTo, if that isn't logged; else nil
 	Roles    []memory.RoleID      // the asker's roles
 	Files    []discord.Attachment // of the message and of the one it replies to
 	// At is when it was asked by Discord's clock; zero: when its message was written.
@@ -114,7 +116,7 @@ func (c *converter) edited(w *discord.Message) *Question {
 		return nil
 	}
 	switch {
-	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != body.Reply || w.Referenced != nil): // else unknown
+	case a == nil && c.mayAsk(w) && (typeOf(w) != body.Reply || w.Referenced != nil): // else unknown
 		place.Withdrawn = true
 		return &place
 	case a == nil || w.Edited.Sub(a.ID.Time()) > EditedWithin || c.now().Sub(w.Edited) > 2*EditedWithin:
@@ -124,10 +126,10 @@ func (c *converter) edited(w *discord.Message) *Question {
 	return a
 }
 
-// question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark or the role
-// that only Hark has, reply to Hark, or be direct. Guests of a voice channel can't ask: they may read nothing else.
+// question returns what a new message asks Hark, or nil. Its author must be one who mayAsk. It must mention Hark or the
+// role that only Hark has, reply to Hark, or be direct. Guests of a voice channel can't ask: they may read nothing else.
 func (c *converter) question(w *discord.Message) *Question {
-	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 || w.Member.IsGuest() {
+	if w.Author == nil || w.Content == nil || w.ID == 0 || w.Member.IsGuest() || !c.mayAsk(w) {
 		return nil
 	}
 	text, named := Strip(*w.Content, c.names(w.Guild))
@@ -144,7 +146,8 @@ func (c *converter) question(w *discord.Message) *Question {
 		ID:      memory.MessageID(w.ID),
 		Guild:   memory.GuildID(w.Guild),
 		Channel: memory.ChannelID(w.Channel),
-		Asker:   memory.UserID(w.Author.ID),
+		Asker:   authorOf(w, c.kindOf(w)),
+		Proxied: w.Webhook != 0,
 		Name:    discord.DisplayName(w.Author, w.Member),
 		Text:    memory.Clean(text),
 	}
@@ -159,6 +162,7 @@ func (c *converter) question(w *discord.Message) *Question {
 		a.ReplyTo = memory.MessageID(reply.ID)
 		a.Below = !answersUs
 		a.Files = append(a.Files, discord.AttachmentsOf(reply, a.ReplyTo)...)
+		a.Replied = c.unlogged(reply, w)
 		a.Concerns(reply.Author, c.self)
 	}
 	return a

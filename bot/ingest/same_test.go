@@ -32,6 +32,7 @@ func TestLiveEqualsImported(t *testing.T) {
 		exported string
 		text     string
 		kind     memory.Kind
+		origin   memory.Original
 	}{
 		"typed": {
 			live:     member + `,"type":0,"content":"hello"`,
@@ -81,14 +82,15 @@ func TestLiveEqualsImported(t *testing.T) {
 			kind: memory.FromWebhook,
 		},
 		"forwarded": {
-			live: member + `,"type":0,"content":"","message_reference":{"type":1,"message_id":"5","channel_id":"6"},
-				"message_snapshots":[{"message":{"type":0,"content":"meet at six","embeds":[{"type":"rich",` + failed + `}],
+			live: member + `,"type":0,"content":"","message_reference":{"type":1,"message_id":"5","channel_id":"6","guild_id":"1"},
+				"message_snapshots":[{"message":{"type":0,"edited_timestamp":"2026-05-01T00:00:00+00:00","content":"meet at six","embeds":[{"type":"rich",` + failed + `}],
 				"attachments":[{"id":"1","filename":"map.png"}],"sticker_items":[{"id":"1","name":"Sun"}]}}]`,
 			exported: exportedMember + `,"type":"Default","content":"",
-				"reference":{"type":"Forward","messageId":"5","channelId":"6"},
-				"forwardedMessage":{"content":"meet at six","embeds":[{` + failed + `}],
+				"reference":{"type":"Forward","messageId":"5","channelId":"6","guildId":"1"},
+				"forwardedMessage":{"timestampEdited":"2026-05-01T00:00:00+00:00","content":"meet at six","embeds":[{` + failed + `}],
 				"attachments":[{"fileName":"map.png"}],"stickers":[{"name":"Sun"}]}`,
-			text: "[forwarded] meet at six\n" + deploy + "\n[sticker: Sun]\n[file: map.png]",
+			text:   "[forwarded] meet at six\n" + deploy + "\n[sticker: Sun]\n[file: map.png]",
+			origin: memory.Original{Guild: 1, Channel: 6, Message: 5, Version: 1777593600000},
 		},
 		"a poll's result": {
 			live:     member + `,"type":46,"content":"","embeds":[{"type":"poll_result",` + result + `}]`,
@@ -107,6 +109,12 @@ func TestLiveEqualsImported(t *testing.T) {
 			got := imported(t, c.exported)
 			if want.Text() != c.text || want.Kind != c.kind {
 				t.Errorf("heard as %d: %s", want.Kind, cmp.Diff(c.text, want.Text()))
+			}
+			if kind := memory.FromWebhook; want.Kind == kind && want.Author != got.Author {
+				t.Errorf("heard from %d, imported from %d", want.Author, got.Author)
+			}
+			if want.Original != c.origin || got.Original != c.origin {
+				t.Errorf("copies %+v, imported %+v; want %+v", want.Original, got.Original, c.origin)
 			}
 			if got.Text() != c.text || got.Kind != c.kind {
 				t.Errorf("imported as %d: %s", got.Kind, cmp.Diff(c.text, got.Text()))

@@ -28,7 +28,7 @@ func subjectOf(e memory.Event) Subject {
 		s.fromHark = e.Message.Kind == memory.FromHark
 	case memory.Edited:
 		s.message = e.ID
-		s.filtered = true
+		s.filtered = !e.Unlogged
 	case memory.Answered, memory.Recorded:
 		s.filtered = true
 	case memory.Deleted:

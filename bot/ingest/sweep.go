@@ -74,7 +74,7 @@ func (f *Filler) comparePage(ctx context.Context, g memory.Gap) (pageResult, err
 // recheck compares a range with one page of Discord's and commits the differences. It returns how far it compared.
 // Any goroutine may call it.
 func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
-	c, err := f.compare(ctx, newConverter(f.Self, f.LogBots, f.Now), g, 0)
+	c, err := f.compare(ctx, f.converter(), g, 0)
 	if err == nil && len(c.events) > 0 {
 		err = f.Queue.Commit(ctx, c.events)
 	}

@@ -28,7 +28,7 @@ type Writer struct {
 
 // NewWriter returns a writer that isn't running yet. It calls ask with each question once that is committed.
 func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
-	return &Writer{Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), filler: f, ask: ask,
+	return &Writer{Options: o, convert: o.converter(), filler: f, ask: ask,
 		before: map[memory.GuildID]priorGuild{}}
 }
 
@@ -237,7 +237,8 @@ func (w *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 		if err := w.retry(ctx, ask); err != nil || !old {
 			return err
 		}
-		c.events, c.ask = slices.Delete(c.events, i, i+1), nil
+		c.events = slices.Replace(c.events, i, i+1, editsOf(c.events[i])...)
+		c.ask = nil
 		return nil
 	}
 	return nil

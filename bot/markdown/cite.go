@@ -28,7 +28,7 @@ const (
 func LinksTo(sources []answer.Source) linker {
 	links := make(map[string]string, len(sources))
 	for _, s := range sources {
-		if url := JumpURL(s.Guild, s.Channel, s.Message); url != "" && !s.Unplaced {
+		if url := JumpURL(s.Guild, s.JumpTo().Channel, s.JumpTo().Message); url != "" && !s.Unplaced {
 			n := strconv.Itoa(s.Number)
 			links[n] = fmt.Sprintf(`[\[%s\]](<%s>)`, n, url)
 		}
@@ -62,13 +62,22 @@ func Footer(l locale.Locale, sources []answer.Source, now time.Time) string {
 		if i > 0 {
 			b.WriteString(" · ")
 		}
-		fmt.Fprintf(&b, "[%d] %s", s.Number, Plain(s.Author, 32))
+		fmt.Fprintf(&b, "[%d] %s", s.Number, By(l, s))
 		if s.Place != "" {
 			b.WriteString(", #" + Plain(s.Place, PlaceLength))
 		}
 		b.WriteString(", " + day(l, s.Time, now))
 	}
 	return l.Text("-# Sources: %s", b.String())
+}
+
+// By names who wrote a source, or who forwarded it.
+func By(l locale.Locale, s answer.Source) string {
+	name := Plain(s.Author, 32)
+	if s.Forwarded {
+		return l.Text("forwarded by %s", name)
+	}
+	return name
 }
 
 // day formats a date. The layouts are translated, without month names.

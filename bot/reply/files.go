@@ -11,23 +11,26 @@ import (
 	"hark/memory"
 )
 
-// Attached returns the files of a known message, and of the one it replies to, with fresh addresses; none if
-// Hark can't read the history.
-func (r *Replier) Attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
+// Attached returns the files of a known message, and of the one it replies to, with fresh addresses, and the latter
+// itself if it isn't logged; nothing if Hark can't read the history.
+func (r *Replier) Attached(ctx context.Context, m memory.Message) ([]discord.Attachment, *ingest.Unlogged, error) {
 	w, err := r.Client.Message(ctx, m.Channel, m.ID)
 	switch {
 	case discord.Status(err) == http.StatusNotFound:
-		return nil, QuestionGone
+		return nil, nil, QuestionGone
 	case discord.Status(err) == http.StatusForbidden:
-		return nil, nil
+		return nil, nil, nil
 	case err != nil:
-		return nil, discord.Wrap(err, fmt.Sprintf("look up the files of message %d in channel", m.ID), m.Channel)
+		return nil, nil, discord.Wrap(err, fmt.Sprintf("look up the files of message %d in channel", m.ID), m.Channel)
 	}
 	all := discord.AttachmentsOf(w, m.ID)
-	if m.ReplyTo != 0 && w.Referenced != nil {
-		all = append(all, discord.AttachmentsOf(w.Referenced, m.ReplyTo)...)
+	if m.ReplyTo == 0 || w.Referenced == nil {
+		return all, nil, nil
 	}
-	return all, nil
+	all = append(all, discord.AttachmentsOf(w.Referenced, m.ReplyTo)...)
+	w.Guild = discord.Snowflake(m.Guild)
+	w.Channel = discord.Snowflake(m.Channel)
+	return all, r.Filler.Unlogged(w), nil
 }
 
 // files returns a question's files for the Answerer.

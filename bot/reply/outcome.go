@@ -167,11 +167,20 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 		Attended:  r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
+	if a.Replied != nil && !a.Replied.IsGone() {
+		q.Replied = &answer.Replied{Message: a.Replied.Message, Name: a.Replied.Name}
+	}
 	q.SessionStands = func() bool {
+		if q.Replied != nil && a.Replied.IsGone() {
+			return false
+		}
 		return q.Session == nil || sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild,
 			a.Channel, a.ID))
 	}
-	q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
+	q.Proxied = a.Proxied
+	if !a.Proxied {
+		q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
+	}
 	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	got.unlogged = q.Session != nil

@@ -93,7 +93,11 @@ const (
 func (r *Replier) Questions() *Tracker { return r.questions }
 
 func (r *Replier) thread(a *ingest.Question, purpose string) *discord.Sender {
-	return &discord.Sender{Client: r.Client, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: purpose}
+	pinged := a.Asker
+	if a.Proxied {
+		pinged = 0
+	}
+	return &discord.Sender{Client: r.Client, Channel: a.Channel, Question: a.ID, Asker: pinged, Purpose: purpose}
 }
 
 // Tracker owns questions from arrival to their answers' last edit: it decides which are answered and when, and

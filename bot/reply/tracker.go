@@ -358,6 +358,9 @@ func (t *Tracker) See(subjects []ingest.Subject) {
 			if q.current == nil || !ended && q.current.Channel != s.Channel {
 				continue
 			}
+			if replied := q.current.Replied; replied != nil && isDeleted(replied.ID) {
+				replied.Lose()
+			}
 			// What is gone needs no removal.
 			q.shown = slices.DeleteFunc(slices.Clone(q.shown), isDeleted)
 			q.more = slices.DeleteFunc(slices.Clone(q.more), isDeleted)

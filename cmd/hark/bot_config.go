@@ -22,6 +22,9 @@ func choices(c config.Config) answer.Choices {
 		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true,
 		Language: c.Builder.Language, Zone: c.Answer.Location(),
 	}}
+	if c.Memory.LogBots {
+		all.Default.Bots = memory.BotsRemembered
+	}
 	for _, m := range c.LLM.All() {
 		all.Models = append(all.Models, m.Name)
 		all.Temperatures[m.Name] = m.Temperature

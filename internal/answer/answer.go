@@ -27,6 +27,7 @@ type Question struct {
 	Text     string // without the mention of Hark; empty: the message replied to is the question
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
+	Replied  *Replied  // the message of ReplyTo, if that may be used and isn't logged
 	Edited   time.Time // of the message, in the version that is answered; zero: never
 	Now      time.Time
 	// Session is what was said in the channel before, oldest first, where nothing is logged; nil: read the log. It
@@ -65,6 +66,8 @@ type Question struct {
 	Everywhere bool
 	// Confirms is set with Operator if the asker can agree to proposals; else none are made.
 	Confirms bool
+	// Proxied is set if a webhook asks for somebody, who can't agree to anything.
+	Proxied bool
 	// Filter narrows down what is recalled.
 	Filter Filter
 	// NoModel has the answer quote, and say that no tokens are left.
@@ -77,6 +80,12 @@ type Question struct {
 	Local bool
 	// Limit bounds the hits; 0 means search.DefaultLimit.
 	Limit int
+}
+
+// Replied is a message that a question replies to and that isn't logged, as a bot's. It is shown for one answer only.
+type Replied struct {
+	memory.Message
+	Name string // its author's
 }
 
 // File is an attachment that the model may be shown.
@@ -149,6 +158,26 @@ type Source struct {
 	Time    time.Time
 	// Unplaced is set where Discord is known to have no message to jump to.
 	Unplaced bool
+	// Forwarded says that Author forwarded the message, and the readers may not know who wrote it.
+	Forwarded bool
+	// Original is where the readers can read what was forwarded: Author, Place and Time are its. Zero: nowhere else.
+	Original memory.MessageRef
+}
+
+// By returns who wrote the message, or who forwarded it.
+func (s Source) By() string {
+	if s.Forwarded {
+		return "forwarded by " + s.Author
+	}
+	return s.Author
+}
+
+// JumpTo returns the message to link to.
+func (s Source) JumpTo() memory.MessageRef {
+	if s.Original.Message != 0 {
+		return s.Original
+	}
+	return memory.MessageRef{Channel: s.Channel, Message: s.Message}
 }
 
 // Recalled is what would go into an answer, for /context and "hark context".

@@ -111,7 +111,8 @@ func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace
 			if !seen && !slices.Contains(d.scope.Channels, at.Channel) {
 				return false, nil
 			}
-			if !d.usableAt[at] {
+			isLogged := s.Version >= 0 // else the store takes the answer with its source
+			if isLogged && !d.usableAt[at] {
 				used.add(at)
 			}
 		}

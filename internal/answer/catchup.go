@@ -160,7 +160,7 @@ func (m *catchUp) quote() {
 		source := m.now.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here
-		fmt.Fprintf(&b, "%s— %s [%d]\n", blockQuote(s.Text), attribution(source, s.Author), source.Number)
+		fmt.Fprintf(&b, "%s— %s [%d]\n", blockQuote(s.Text), m.resolved.attribution(source, s.Author), source.Number)
 	}
 	m.Text = strings.TrimSpace(b.String())
 }

@@ -20,6 +20,7 @@ func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string)
 	for _, n := range cited {
 		hit, _ := r.shown.Hit(n)
 		a.Sources = append(a.Sources, r.source(n, hit.Message))
+		r.addOriginal(&r.shown, hit.Message)
 	}
 	e.trackSources(ctx, q, r, &a, &r.shown)
 	return a
@@ -119,6 +120,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		at := memory.MessageRef{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || derived[at])
 	}
+	q.markReplied(a.Trace.Sources)
 	a.Trace.Recalled = shown.TraceHits(cited)
 }
 

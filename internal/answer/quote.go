@@ -48,12 +48,17 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, writer memo
 			a.Sources = append(a.Sources, s)
 			shown.SetNumber(m.ID, s.Number)
 			shown.Add(m)
+			r.addOriginal(&shown, m)
 			said := m.Text()
 			if m.ID == hit.Message.ID {
 				said = passage(hit, quoteLength)
 			}
 			b.WriteString(blockQuote(r.names.quotedText(m, said)))
-			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", attribution(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
+			by := m.Author
+			if of, is := r.original(m); is {
+				by = of.Author
+			}
+			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", r.resolved.attribution(s, by), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
 	origin := memory.Origin{Writer: writer, Found: r.found(), Messages: len(a.Sources), Lore: len(shown.Lore)}
@@ -247,6 +252,15 @@ const (
 	nameLength  = 64 // of a name
 	placeLength = 100
 )
+
+// attribution is attribution in the language of the answer, also of a forward.
+func (v resolvedSettings) attribution(s Source, author memory.UserID) string {
+	by := attribution(s, author)
+	if !s.Forwarded {
+		return by
+	}
+	return fmt.Sprintf(v.say(forwardedBy), by)
+}
 
 // attribution returns the author and place of a quote; a tag for an unknown author.
 func attribution(s Source, author memory.UserID) string {

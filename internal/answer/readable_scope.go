@@ -28,9 +28,10 @@ type readableScope struct {
 	attended memory.MessageID   // earlier messages there count as past, and not as the session
 	names    names
 	consents consents
-	lore     map[int64]memory.Lore // by id
-	hidden   map[int64]bool        // facts that may not be told
-	settings Settings              // of the channel asked in
+	lore     map[int64]memory.Lore     // by id
+	hidden   map[int64]bool            // facts that may not be told
+	settings Settings                  // of the channel asked in
+	proxied  map[memory.ChannelID]bool // where webhooks speak for people
 }
 
 // readScope returns what an answer to q may use now; nothing of a guild that removed Hark.
@@ -40,8 +41,14 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 			return readableScope{}, err
 		}
 	}
-	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: newNames(),
-		consents: consents{log: e.log, in: map[memory.Membership]bool{}}, settings: e.settings(), attended: math.MaxInt64}
+	now := readableScope{
+		guilds:   []memory.GuildID{q.Guild},
+		names:    newNames(),
+		consents: consents{log: e.log, in: map[memory.Membership]bool{}},
+		settings: e.settings(),
+		attended: math.MaxInt64,
+		proxied:  map[memory.ChannelID]bool{},
+	}
 	all := now.names.channels
 	if q.Everywhere && q.Operator {
 		var err error
@@ -91,6 +98,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		now.names.addRoles(g)
 		for _, c := range g.Channels {
 			all[c.ID] = c
+			now.proxied[c.ID] = g.BotsIn(c.ID, memory.BotsForgotten) == memory.BotsHeard
 			switch {
 			case !e.remembered(q, g, channels[c.ID], channels):
 			case readable[c.ID]:
@@ -182,6 +190,7 @@ func (now *readableScope) source(n int, m memory.Message) Source {
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
 		Place: memory.PlaceName(&channel, now.names.parent(channel)), Time: m.Time().In(now.settings.Zone),
-		Unplaced: channel.Unplaced || channel.Kind == memory.LocalChannel,
+		Unplaced:  channel.Unplaced || channel.Kind == memory.LocalChannel,
+		Forwarded: m.IsCopy(),
 	}
 }

@@ -145,6 +145,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 		r.dedupe()
 	}
 	in := (&turn{e, q, r}).Input(r.result)
+	r.nameOriginals(in.History)
 	in.Persona = r.resolved.Persona
 	in.MaxTokens, in.Tools = cmp.Or(r.talk.PromptTokens(r.resolved.builder), r.maxTokens), r.talk.Names()
 	in.PreviousContext = asPreviousContext(r.summaries)
@@ -181,6 +182,7 @@ func manifestOf(r *recalled) manifest.Manifest {
 		for _, said := range hit.Excerpt {
 			if shown[said.ID] {
 				m.Add(said)
+				r.addOriginal(&m, said)
 			}
 		}
 	}

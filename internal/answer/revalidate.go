@@ -67,6 +67,7 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 		return false, nil
 	}
 	for channel, sent := range r.shown.ByChannel() {
+		sent = q.withoutReplied(sent)
 		was := map[memory.MessageID]memory.Message{}
 		for _, m := range sent {
 			was[m.ID] = m

@@ -90,6 +90,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, ReplyTo: q.ReplyTo, Limit: q.Limit, Local: q.Local,
 		Named:    r.names.searchText,
 		IsSearch: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
+		Proxied: func(channel memory.ChannelID) bool { return r.proxied[channel] },
 		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
 			return !slices.Contains(r.scope.Channels, c)
 		}),

@@ -19,6 +19,9 @@ const (
 	cantChat     = "*I can't chat without a language model, but I can look up what was said here: just ask.*"
 )
 
+// forwardedBy attributes a message to who forwarded it.
+const forwardedBy = "forwarded by %s"
+
 // noteOn says why no model wrote an answer.
 var noteOn = map[memory.AnswerWriter]string{memory.NoModel: noModel, memory.ModelFailed: modelAway,
 	memory.ModelLoading: modelLoading, memory.ModelEmpty: modelEmpty, memory.NoTokens: noTokens}
@@ -52,6 +55,7 @@ var sentences = map[string]map[string]string{
 		onlyYouNone:  "*Dazu habe ich nichts gefunden, was du lesen darfst; andere Wörter, ein Name oder ein ungefähres Datum helfen vielleicht.*",
 		cantChat:     "*Ohne Sprachmodell kann ich nicht plaudern, aber ich kann nachsehen, was hier gesagt wurde: Frag einfach.*",
 		withdrawn:    "Während ich antwortete, wurde etwas, worauf ich mich stützte, gelöscht, geändert oder für manche von euch gesperrt. Deshalb nehme ich meine Antwort zurück. Bitte fragt mich noch einmal.",
+		forwardedBy:  "weitergeleitet von %s",
 	},
 	"fr": {
 		noModel:      "*Aucun modèle de langage n'est configuré, je cite donc ce qui a été dit.*",
@@ -67,6 +71,7 @@ var sentences = map[string]map[string]string{
 		onlyYouNone:  "*Je n'ai rien trouvé à ce sujet dans ce que tu peux lire ; d'autres mots, un nom ou une date approximative peuvent aider.*",
 		cantChat:     "*Sans modèle de langage, je ne peux pas bavarder, mais je peux retrouver ce qui a été dit ici : il suffit de demander.*",
 		withdrawn:    "Pendant que je répondais, quelque chose sur quoi je m'appuyais a été supprimé, modifié ou fermé à certains d'entre vous : je retire donc ma réponse. Posez-moi la question à nouveau.",
+		forwardedBy:  "transféré par %s",
 	},
 	"es": {
 		noModel:      "*No hay ningún modelo de lenguaje configurado, así que cito lo que se dijo.*",
@@ -82,6 +87,7 @@ var sentences = map[string]map[string]string{
 		onlyYouNone:  "*No encontré nada sobre eso en lo que puedes leer; otras palabras, un nombre o una fecha aproximada pueden ayudar.*",
 		cantChat:     "*Sin un modelo de lenguaje no puedo charlar, pero puedo buscar lo que se dijo aquí: solo pregúntame.*",
 		withdrawn:    "Mientras respondía, algo en lo que me basaba se borró, cambió o se cerró para algunos de ustedes, así que retiro mi respuesta. Pregúntenme otra vez, por favor.",
+		forwardedBy:  "reenviado por %s",
 	},
 	"ja": {
 		noModel:      "*言語モデルが設定されていないため、発言をそのまま引用します。*",
@@ -97,6 +103,7 @@ var sentences = map[string]map[string]string{
 		onlyYouNone:  "*あなたが読める範囲では、それについて何も見つかりませんでしたが、別の言葉や名前、おおよその日付で見つかるかもしれません。*",
 		cantChat:     "*言語モデルがないので雑談はできませんが、ここで話されたことを探すことはできます。質問してみてください。*",
 		withdrawn:    "回答している間に、根拠にしていたものが削除または変更されたか、一部の人に見えなくなったため、回答を取り下げます。もう一度質問してください。",
+		forwardedBy:  "転送：%s",
 	},
 	"zh-TW": {
 		noModel:      "*沒有設定語言模型，所以我引用大家說過的話。*",
@@ -112,6 +119,7 @@ var sentences = map[string]map[string]string{
 		onlyYouNone:  "*在你能讀到的內容中，我沒有找到相關的東西；換個說法、加上名字或大概的日期可能有幫助。*",
 		cantChat:     "*沒有語言模型，我沒辦法閒聊，但可以查這裡說過的話：儘管問我。*",
 		withdrawn:    "在我回答的時候，我依據的內容被刪除、修改，或不再對你們之中的某些人開放，所以我收回這個回答。請再問我一次。",
+		forwardedBy:  "由 %s 轉傳",
 	},
 }
 
@@ -126,7 +134,7 @@ func (v resolvedSettings) say(sentence string) string {
 
 // english are all sentences in the code.
 var english = []string{noModel, modelAway, modelLoading, modelEmpty, noTokens, foundNone, onlyYouNone, cantChat, awayNone,
-	loadingNone, emptyNone, tokensNone, withdrawn}
+	loadingNone, emptyNone, tokensNone, withdrawn, forwardedBy}
 
 // notices are all sentences in all languages.
 var notices = func() map[string]bool {

@@ -63,6 +63,7 @@ func (e *Engine) dialogueFor(ctx context.Context, q Question, now readableScope)
 	} else if older, err = e.olderThan(ctx, q, now, t, slices.Concat(turns...)); err != nil {
 		return dialogue{}, err
 	}
+	older = q.withReplied(older, slices.Concat(turns...), now.attended)
 	t.older = len(older)
 	t.turns = append(digest.Each(older, func(m memory.Message) []memory.Message {
 		return []memory.Message{m}
@@ -159,6 +160,9 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 		turns[i] = asTurn(messages, n)
 		if own := n.modelText(messages[0], turns[i].Content); own != turns[i].Content {
 			turns[i].Content, turns[i].Tokens = own, 0
+		}
+		if q.isReplied(messages[0]) {
+			turns[i].Speaker = q.Replied.Name
 		}
 		turns[i].Replied = q.ReplyTo != 0 && digest.Has(messages, q.ReplyTo)
 		if m := messages[0]; m.Channel != q.Channel {

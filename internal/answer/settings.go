@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"hark/builder"
+	"hark/internal/digest"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -49,6 +50,7 @@ type Settings struct {
 	Zone     *time.Location // in which times are told; nil: UTC
 	Programs bool           // whether members may connect programs of their own
 	Media    string         // which files models tell of, as memory.SettingMedia has it; empty: none
+	Bots     memory.Bots    // what becomes of messages of bots and webhooks; empty: they are forgotten
 	// Paused, if not empty, says that mentions aren't answered: SettingOn, or until a time as in RFC 3339.
 	Paused string
 }
@@ -93,6 +95,8 @@ func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 			s.Programs = value == SettingOn
 		case memory.SettingMedia:
 			s.Media = value
+		case memory.SettingBots:
+			s.Bots = memory.Bots(value)
 		case memory.SettingPaused:
 			s.Paused = value
 		}
@@ -135,6 +139,8 @@ func (s Settings) Value(key memory.Setting) string {
 		return SettingOn
 	case memory.SettingMedia:
 		return cmp.Or(s.Media, memory.MediaOff)
+	case memory.SettingBots:
+		return string(cmp.Or(s.Bots, memory.BotsForgotten))
 	case memory.SettingPaused:
 		return s.Paused
 	}
@@ -245,6 +251,8 @@ func (c Choices) Values(key memory.Setting) []string {
 		return []string{SettingOn, SettingOff}
 	case memory.SettingMedia:
 		return []string{memory.MediaOff, memory.MediaVoice, memory.MediaPictures, memory.MediaAll}
+	case memory.SettingBots:
+		return digest.Each(memory.AllBots(), func(b memory.Bots) string { return string(b) })
 	case memory.SettingMode:
 		modes := []string{ModeInferred}
 		for _, m := range builder.Modes() {
@@ -295,7 +303,7 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 		}
 		return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),
 			strings.Join(all, ", "))
-	case memory.SettingMode, memory.SettingLanguage, memory.SettingMedia, memory.SettingPrograms:
+	case memory.SettingMode, memory.SettingLanguage, memory.SettingMedia, memory.SettingBots, memory.SettingPrograms:
 		i := slices.IndexFunc(all, func(v string) bool { return strings.EqualFold(v, value) })
 		if value == "" || i < 0 {
 			return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),

@@ -247,6 +247,7 @@ func TestSettingsOfAGuild(t *testing.T) {
 		memory.SettingTemperature: "0.5",
 		memory.SettingTools:       "off", memory.SettingMode: "search", memory.SettingLanguage: "ja",
 		memory.SettingMedia:    "voice",
+		memory.SettingBots:     "heard",
 		memory.SettingTimezone: "Asia/Tokyo", memory.SettingPrograms: "on", memory.SettingPaused: "2027-01-31T18:00:00Z"}
 	for _, key := range memory.Settings() {
 		g.Settings = map[memory.Setting]string{key: values[key]}

@@ -26,6 +26,9 @@ func (e *Engine) verifySources(ctx context.Context, r *recalled, more ...memory.
 	for _, made := range manifest.SourcesOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
 		wanted.add(made.From...)
 	}
+	for _, hit := range r.result.Hits {
+		r.wantOriginals(wanted, hit.Excerpt)
+	}
 	if err := e.readSources(ctx, r, wanted); err != nil {
 		return err
 	}

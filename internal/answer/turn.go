@@ -68,7 +68,7 @@ func (t *turn) KeepsRecords() bool { return t.r.keepsRecords() }
 // MayRemember needs an asker who can be asked, and agreed to be remembered here.
 func (t *turn) MayRemember(ctx context.Context) (bool, error) {
 	q := t.q
-	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || !t.r.keepsRecords() {
+	if q.ID == 0 || q.Asker == 0 || q.Proxied || q.Operator && !q.Confirms || !t.r.keepsRecords() {
 		return false, nil
 	}
 	return t.r.consents.agrees(ctx, q.Guild, q.Asker)

@@ -387,7 +387,7 @@ func (t *Talk) warnCut() {
 
 func (t *Talk) cite(sources []answer.Source) {
 	for _, s := range sources {
-		fmt.Fprintf(t.Out, "  [%d] %s, #%s, %s\n", s.Number, terminal.OneLine(s.Author), terminal.OneLine(s.Place),
+		fmt.Fprintf(t.Out, "  [%d] %s, #%s, %s\n", s.Number, terminal.OneLine(s.By()), terminal.OneLine(s.Place),
 			s.Time.In(t.App.Config.Answer.Location()).Format("2 Jan 2006 15:04"))
 	}
 }

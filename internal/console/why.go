@@ -139,7 +139,7 @@ func (p printer) explained(heading string, all []answer.Explained, a *setup.App)
 		if r.Relevance > 0 {
 			line += cli.Relevance(a.Builder.Labels(), r.Relevance)
 		}
-		line += fmt.Sprintf("%s in #%s, %s", terminal.OneLine(r.Source.Author), terminal.OneLine(r.Source.Place),
+		line += fmt.Sprintf("%s in #%s, %s", terminal.OneLine(r.Source.By()), terminal.OneLine(r.Source.Place),
 			r.Source.Time.Format(cli.MinuteLayout))
 		if r.Changed {
 			line += ", edited since"

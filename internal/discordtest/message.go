@@ -65,6 +65,40 @@ func ViaWebhook(name string) MessageOption {
 	}
 }
 
+// Forward makes the message a forward of another, which is as it is now.
+func Forward(channelID, id ID) MessageOption {
+	return func(s *Server, m *storedMessage) {
+		from := s.channel(channelID)
+		of := s.mustFind(from, id)
+		m.Reference = &Reference{Type: 1, MessageID: id, ChannelID: channelID, GuildID: from.GuildID}
+		m.Flags |= HasSnapshot
+		m.Snapshots = []Snapshot{{SnapshotMessage{
+			Type: of.Type, Content: of.Content, Timestamp: of.Timestamp, EditedTimestamp: of.EditedTimestamp,
+			Flags: of.Flags, Mentions: of.Mentions, MentionRoles: of.MentionRoles, Attachments: of.Attachments,
+			Embeds: of.Embeds, Components: of.Components,
+		}}}
+	}
+}
+
+// CrosspostOf makes the message, which is a webhook's, the crosspost of another.
+func CrosspostOf(channelID, id ID) MessageOption {
+	return func(s *Server, m *storedMessage) {
+		from := s.channel(channelID)
+		m.Content = s.mustFind(from, id).Content
+		m.Reference = &Reference{MessageID: id, ChannelID: channelID, GuildID: from.GuildID}
+		m.Flags |= Crosspost
+	}
+}
+
+// LoseSource tells of a crosspost that its source was deleted, as Discord does.
+func (s *Server) LoseSource(channelID, messageID ID) {
+	defer s.change()()
+	c, m := s.message(channelID, messageID)
+	m.Flags |= SourceDeleted
+	m.Content = "[Original Message Deleted]"
+	s.emitMessage("MESSAGE_UPDATE", c, m)
+}
+
 // AsNotice makes it a system message by type: 7 for a join, 6 for a pin.
 func AsNotice(messageType int) MessageOption {
 	return func(_ *Server, m *storedMessage) { m.Type = messageType }

@@ -250,13 +250,36 @@ type Message struct {
 	ApplicationID   ID                `json:"application_id,omitzero"`
 	Reference       *Reference        `json:"message_reference,omitempty"`
 	Referenced      *Message          `json:"referenced_message,omitempty"`
+	Snapshots       []Snapshot        `json:"message_snapshots,omitempty"`
 	Interaction     json.RawMessage   `json:"interaction_metadata,omitempty"`
+}
+
+// Snapshot is a message as it was when it was forwarded.
+type Snapshot struct {
+	Message SnapshotMessage `json:"message"`
+}
+
+// SnapshotMessage is what a forward tells of the message: neither who wrote it, nor where.
+type SnapshotMessage struct {
+	Type            int               `json:"type"`
+	Content         string            `json:"content"`
+	Timestamp       string            `json:"timestamp"`
+	EditedTimestamp *string           `json:"edited_timestamp"`
+	Flags           int               `json:"flags"`
+	Mentions        []User            `json:"mentions"`
+	MentionRoles    []ID              `json:"mention_roles"`
+	Attachments     []Attachment      `json:"attachments"`
+	Embeds          []json.RawMessage `json:"embeds"`
+	Components      []json.RawMessage `json:"components"`
 }
 
 // Flags of a message.
 const (
-	Ephemeral = 1 << 6
-	Loading   = 1 << 7
+	Crosspost     = 1 << 1 // of a channel that this one follows
+	SourceDeleted = 1 << 3 // of a crosspost
+	Ephemeral     = 1 << 6
+	Loading       = 1 << 7
+	HasSnapshot   = 1 << 14 // of a forward
 )
 
 // Sent is a message of the bot's, with what became of it.

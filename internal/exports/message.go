@@ -33,7 +33,16 @@ type Message struct {
 	Links     []memory.Link    `json:"links,omitempty"`
 	ReplyTo   []string         `json:"reply_to,omitempty"`
 	Mentions  []Named          `json:"mentions,omitempty"`
+	CopyOf    CopyOf           `json:"copy_of,omitzero"` // what it forwards
 	Starred   bool             `json:"starred,omitempty"`
+}
+
+// CopyOf is the message that a forward copies.
+type CopyOf struct {
+	Server    string           `json:"server,omitempty"` // empty: not known
+	ChannelID memory.ChannelID `json:"channel_id,string"`
+	ID        string           `json:"id"`
+	Version   int64            `json:"version,omitempty"` // as in memory.Original
 }
 
 // Named is somebody who is mentioned.
@@ -68,6 +77,12 @@ func Of(m memory.Message, people People) Message {
 		e.Author = cmp.Or(p.DisplayName(), m.Author.String())
 		if p.Username != e.Author {
 			e.Username = p.Username
+		}
+	}
+	if o := m.Original; m.IsCopy() {
+		e.CopyOf = CopyOf{ChannelID: o.Channel, ID: o.Message.String(), Version: o.Version}
+		if o.Guild != memory.DirectGuild {
+			e.CopyOf.Server = o.Guild.String()
 		}
 	}
 	for _, u := range m.Mentions {

@@ -69,11 +69,15 @@ type (
 		IsPinned  bool         `json:"isPinned"`
 		Author    exportUser   `json:"author"`
 		Mentions  []exportUser `json:"mentions"`
-		Forwarded exportBody   `json:"forwardedMessage"`
+		Forwarded struct {
+			exportBody
+			Edited text `json:"timestampEdited"`
+		} `json:"forwardedMessage"`
 		Reference struct {
 			Type    text `json:"type"`
 			Message text `json:"messageId"`
 			Channel text `json:"channelId"`
+			Guild   text `json:"guildId"`
 		} `json:"reference"`
 	}
 )
@@ -307,6 +311,9 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	if err := p.retime(m); err != nil {
 		return e.b.skip("message %d (before byte %d) has %v", e.count, e.dec.InputOffset(), err)
 	}
+	if p.name == "" {
+		p.Original = m.original()
+	}
 	if p.name != "" && replied != "" {
 		p.answers = []string{string(replied)}
 	}
@@ -319,16 +326,32 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
 		p.people = append(p.people, u.person(e.place.Guild))
 	}
+	if author := &p.people[0]; kind == memory.FromWebhook && author.Username != "" {
+		author.ID = memory.WebhookPerson(e.place.ID, author.Username)
+	}
 	return e.b.post(ctx, p)
 }
 
 // replied returns the id that the file has for the message that m replies to, if that is in the same channel.
 func (e *export) replied(m exportMessage) text {
 	channel := idOf[memory.ChannelID](m.Reference.Channel)
-	if channel != 0 && channel != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
+	if channel != 0 && channel != e.place.ID || plain(m.Reference.Type) == "forward" || m.kind() == memory.FromSystem {
 		return ""
 	}
 	return m.Reference.Message
+}
+
+// original returns what a forward copies. Exports don't tell of crossposts.
+func (m exportMessage) original() memory.Original {
+	if plain(m.Reference.Type) != "forward" {
+		return memory.Original{}
+	}
+	copied := memory.Original{
+		Guild:   idOf[memory.GuildID](m.Reference.Guild),
+		Channel: idOf[memory.ChannelID](m.Reference.Channel),
+		Message: idOf[memory.MessageID](m.Reference.Message),
+	}
+	return copied.Of(timeOf(m.Forwarded.Edited))
 }
 
 // kind returns the kind of message. Modern accounts have the discriminator 0000 like webhooks, but aren't bots.

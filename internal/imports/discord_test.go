@@ -112,7 +112,7 @@ func TestExportedMessage(t *testing.T) {
 		want   memory.Message
 	}{
 		"bot":     {bot + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "x"}},
-		"webhook": {hook + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromWebhook, Content: "x"}},
+		"webhook": {hook + `"content":"x"`, memory.Message{Author: memory.WebhookPerson(5002, "b"), Kind: memory.FromWebhook, Content: "x"}},
 		"joined": {`"type":"GuildMemberJoin","content":"Joined the server."`,
 			memory.Message{Kind: memory.FromSystem, Content: "Joined the server."}},
 		"pinned":         {`"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":{"messageId":"5"}`, memory.Message{Kind: memory.FromSystem, Content: "Pinned a message."}},
@@ -124,7 +124,8 @@ func TestExportedMessage(t *testing.T) {
 			memory.Message{Content: "hi\n[sticker: Wave]"}},
 		"only an embed":   {bot + `"content":"","embeds":[{"title":"Build","description":"passed","fields":[{"name":"on","value":"main"},{"name":"","value":"now"}]}]`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "Build\npassed\non: main\nnow"}},
 		"content + embed": {`"content":"see","embeds":[{"title":"Page"}]`, memory.Message{Content: "see\nPage"}},
-		"forwarded":       {`"content":"","reference":{"type":"Forward","messageId":"5","channelId":"5002"},"forwardedMessage":{"content":"meet at six","attachments":[{"fileName":"map.png"}],"stickers":[{"name":"Sun"}]}`, memory.Message{Content: "[forwarded] meet at six\n[sticker: Sun]", Files: []memory.File{{Name: "map.png"}}}},
+		"forwarded": {`"content":"","reference":{"type":"Forward","messageId":"5","channelId":"5003","guildId":"5001"},"forwardedMessage":{"content":"meet at six","attachments":[{"fileName":"map.png"}],"stickers":[{"name":"Sun"}]}`, memory.Message{Content: "[forwarded] meet at six\n[sticker: Sun]", Files: []memory.File{{Name: "map.png"}},
+			Original: memory.Original{Guild: 5001, Channel: 5003, Message: 5}}},
 		"forwarded embed": {`"content":"","forwardedMessage":{"embeds":[{"title":"T"}]}`, memory.Message{Content: "[forwarded] T"}},
 		"reply elsewhere": {`"type":"Reply","content":"x","reference":{"messageId":"5","channelId":"6"}`,
 			memory.Message{Content: "x"}},

@@ -23,6 +23,12 @@ type exportedLine struct {
 	Links     []exportedLink  `json:"links"`
 	Mentions  []exportedNamed `json:"mentions"`
 	Starred   bool            `json:"starred"`
+	CopyOf    struct {
+		Server    text  `json:"server"`
+		ChannelID text  `json:"channel_id"`
+		ID        text  `json:"id"`
+		Version   int64 `json:"version"`
+	} `json:"copy_of"`
 }
 
 type (
@@ -101,6 +107,12 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	}
 	for _, x := range l.Links {
 		p.Links = append(p.Links, memory.Link{Title: string(x.Title), Description: string(x.Description)})
+	}
+	p.Original = memory.Original{
+		Guild:   idOf[memory.GuildID](l.CopyOf.Server),
+		Channel: idOf[memory.ChannelID](l.CopyOf.ChannelID),
+		Message: idOf[memory.MessageID](l.CopyOf.ID),
+		Version: l.CopyOf.Version,
 	}
 	if len(l.ReplyTo) > 0 {
 		p.ReplyTo = idOf[memory.MessageID](l.ReplyTo[0])

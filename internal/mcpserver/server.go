@@ -156,7 +156,8 @@ func textOf(told answer.Told) string {
 	heading := "\n\nSources:"
 	before := ""
 	for _, s := range told.Sources {
-		url := markdown.JumpURL(s.Guild, s.Channel, s.Message)
+		at := s.JumpTo()
+		url := markdown.JumpURL(s.Guild, at.Channel, at.Message)
 		if url == "" || s.Unplaced {
 			continue
 		}

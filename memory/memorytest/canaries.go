@@ -76,6 +76,8 @@ func Canaries(word string) []memory.Event {
 			Made: built, Sources: []memory.SummarySource{{Message: id(5)}}}},
 		memory.SessionCondensed{Condensed: memory.Condensed{Guild: memory.DirectGuild, Channel: 900, Until: id(100), Text: w(),
 			Made: built, Model: "toy", Sources: []memory.SummarySource{{Message: id(100)}}}},
+		memory.Posted{Message: memory.Message{ID: id(7), Guild: guild, Channel: channel, Author: 2, Content: w(),
+			Original: memory.Original{Guild: guild, Channel: channel, Message: id(1)}}},
 		memory.Posted{Message: memory.Message{ID: id(60), Guild: guild, Channel: channel, Author: 2,
 			Content: strings.Repeat(w()+" ", 100)}},
 	)

@@ -44,12 +44,26 @@ func version(channel memory.ChannelID, slot, v int) memory.Message {
 	if v > 0 {
 		m.Edited = began.Add(24*time.Hour + time.Duration(v)*time.Second)
 	}
+	if slot%4 == 1 {
+		m.Original = originalOf(channel, slot, v)
+	}
 	if mix := slot + v; mix%3 == 0 {
 		m.Files = []memory.File{{Name: fmt.Sprintf("chess%d.png", v), ID: int64(1 + mix%2), Kind: memory.ImageFile}}
 		m.Mentions = []memory.UserID{authors[v%len(authors)]}
 		m.Starred = v%2 == 1
 	}
 	return m
+}
+
+// originalOf is what version v of a message copies: an earlier message, mostly of another channel, which may be a copy
+// itself.
+func originalOf(channel memory.ChannelID, slot, v int) memory.Original {
+	from := []memory.ChannelID{general, staff, thread, local, general}[slot*3%5]
+	o := memory.Original{Guild: guildOf(from), Channel: from, Message: slotID(slot - slot%3 - 1)}
+	if v > 0 {
+		o.Version = version(from, 0, v).Edited.UnixMilli()
+	}
+	return o
 }
 
 func content(channel memory.ChannelID, slot, v int) string {
@@ -82,7 +96,8 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 		return deletes(channel, ids...)
 	case 1, 2:
 		if v > 0 {
-			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited}
+			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited,
+				Unlogged: between(t, "unlogged?", 0, 7) == 0}
 		}
 	case 3:
 		return memory.Told{Guild: m.Guild, Channel: channel, ID: m.ID, File: int64(1 + v%2), Text: words[(slot+v)%len(words)]}
@@ -213,7 +228,8 @@ var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := pick(t, "of channel", general, general, thread, nowhere, 0)
-	key := pick(t, "key", memory.SettingMode, memory.SettingPersona, memory.SettingAnswers)
+	key := pick(t, "key", memory.SettingMode, memory.SettingPersona, memory.SettingAnswers,
+		memory.SettingBots)
 	e := sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
 	e.By = choosers[n%3]
 	return e

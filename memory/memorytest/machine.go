@@ -118,7 +118,14 @@ func (m *machine) someMessages(t *rapid.T) {
 // they keep of it.
 func (m *machine) isUnclear(e memory.Event) bool {
 	switch e := e.(type) {
+	case memory.Posted:
+		from, is := e.Message.CopiedHere()
+		return is && m.isUnknown(from.Channel, memory.MessageID(from.ID))
 	case memory.Edited:
+		if now, there := m.model.message(place{e.Channel, e.ID}); there {
+			from, is := now.CopiedHere()
+			return is && m.isUnknown(from.Channel, memory.MessageID(from.ID))
+		}
 		return m.isUnknown(e.Channel, e.ID)
 	case memory.Starred:
 		return m.isUnknown(e.Channel, e.ID)

@@ -130,5 +130,5 @@ func forgot(f memory.Forgetting) func(*harness) {
 
 func testCases() []testCase {
 	return slices.Concat(logCases, searchCases, guildCases, derivedCases, answerCases(),
-		forgetCases())
+		forgetCases(), copyCases())
 }

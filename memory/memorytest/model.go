@@ -32,6 +32,8 @@ type entry struct {
 	// anew says that it was rewritten. Versions edited before since are gone; nil while since is unknown.
 	anew  bool
 	since *int64
+	// emptied is the version of a copy that lost its text with the original; nil: none did.
+	emptied *int64
 }
 
 type channel struct {

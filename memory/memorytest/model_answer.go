@@ -149,7 +149,8 @@ func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
 		}
 		bare := memory.Trace{Channel: channel, Answer: a.Answer, Parts: a.Parts, Question: a.Question}
 		for _, s := range a.stored().Sources {
-			bare.Sources = append(bare.Sources, memory.Source{Kind: s.Kind, Channel: s.Channel, ID: s.ID})
+			bare.Sources = append(bare.Sources, memory.Source{Kind: s.Kind, Channel: s.Channel, ID: s.ID,
+				Version: s.Version})
 		}
 		all = append(all, bare)
 	}
@@ -228,7 +229,7 @@ func (m *model) rewrite(e memory.Rewritten) {
 		at := place{e.Channel, id}
 		m.dropTrace(at)
 		m.unshow(at)
-		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record"), place{})
+		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record", "copy"), place{})
 		now := m.known(at)
 		now.Guild = e.Guild // the channel may be forgotten
 		if m.entry(at).taken && !m.isForgotten(now) {

@@ -64,7 +64,10 @@ func (m *model) post(p memory.Posted) {
 			} else if message.Edited.After(e.posted.Edited) {
 				message.Files = memory.KeepTold(e.posted.Files, message.Files)
 				e.posted = &message
+			} else {
+				return
 			}
+			m.settleCopy(at)
 		})
 		if message.Edited.Equal(e.posted.Edited) { // its previews may come later, and take nothing away
 			joined := *e.posted
@@ -112,6 +115,12 @@ func (m *model) tell(told memory.Told) {
 func (m *model) edit(edit memory.Edited) {
 	m.speak(edit.Content)
 	at := place{edit.Channel, edit.ID}
+	if edit.Unlogged {
+		m.invalidate(madeFrom(1, func(s memory.Source) bool {
+			return isAt(s, at) && s.Version < editedAt(memory.Message{Edited: edit.At})
+		}), place{})
+		return
+	}
 	e := m.entry(at)
 	if m.isAway(at) || e.posted == nil &&
 		m.isForgotten(memory.Message{ID: edit.ID, Guild: edit.Guild, Channel: edit.Channel}) {
@@ -121,6 +130,7 @@ func (m *model) edit(edit memory.Edited) {
 	m.changing(at, func() {
 		if e.edit == nil || edit.At.After(e.edit.At) {
 			e.edit = &edit
+			m.settleCopy(at)
 		}
 	})
 }
@@ -130,11 +140,14 @@ func (m *model) edit(edit memory.Edited) {
 func (m *model) changing(at place, change func()) {
 	before, was := m.message(at)
 	change()
-	after, _ := m.message(at)
+	after, there := m.message(at)
+	if there && after.Kind != memory.FromHark {
+		m.emptyStaleCopies(after)
+	}
 	switch {
 	case !was || after.Text() == before.Text():
 	case before.Kind != memory.FromHark:
-		m.invalidate(fromMessage(at, 1), place{})
+		m.invalidate(fromMessage(at, 1, "answer", "shown", "fact", "lore", "summary", "record"), place{})
 	default:
 		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary"), place{})
 		m.dropPrompts(func(a answer, _ memory.Prompt) bool {
@@ -152,6 +165,12 @@ func (m *model) message(at place) (memory.Message, bool) {
 	message := *e.posted
 	if e.edit != nil && e.edit.At.After(message.Edited) {
 		message.Content, message.Edited = e.edit.Content, e.edit.At
+		if message.IsCopy() {
+			message.Original.Version = message.Edited.UnixMilli()
+		}
+	}
+	if e.emptied != nil && editedAt(message) <= *e.emptied {
+		message = message.WithoutCopy()
 	}
 	message.Starred = e.star.On
 	return message, true

@@ -108,6 +108,7 @@ func (m *model) things() []thing {
 				goes: func(bool) { c.condensed = memory.Condensed{} }})
 		}
 	}
+	all = append(all, m.copies()...)
 	for _, r := range m.records {
 		all = append(all, thing{kind: "record", guild: r.Guild,
 			from: messages(r.Channel, r.Question, r.Answer), about: namedIn(r), as: recordAsMessage(r),

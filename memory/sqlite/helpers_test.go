@@ -237,7 +237,7 @@ var unsound = map[string]string{
 		WHERE s.kind = 0 AND s.derived NOT IN (SELECT derived FROM shown)`,
 	"a source or a name is of nothing": `SELECT derived FROM (SELECT derived FROM source UNION ALL
 		SELECT derived FROM named) WHERE derived NOT IN (SELECT no FROM derived)`,
-	"something lacks its sources, or they it": `SELECT coalesce(m.id, d.id) FROM derived d
+	"something lacks its sources, or they it": `SELECT coalesce(m.id, d.id) FROM (SELECT * FROM derived WHERE kind <> 8) d
 		FULL JOIN (SELECT 1 AS kind, channel AS place, answer AS id FROM trace
 			UNION ALL SELECT 2, guild, id FROM fact WHERE text IS NOT NULL
 			UNION ALL SELECT 3, guild, id FROM lore WHERE text IS NOT NULL
@@ -245,6 +245,8 @@ var unsound = map[string]string{
 			UNION ALL SELECT 5, channel, 0 FROM condensed UNION ALL SELECT 6, channel, no FROM record
 			UNION ALL SELECT 7, channel, min(id) FROM shown GROUP BY derived) m
 		ON m.kind = d.kind AND m.place = d.place AND m.id = d.id WHERE m.id IS NULL OR d.id IS NULL`,
+	"a copy's source is kept, and it isn't there": `SELECT id FROM derived d WHERE kind = 8
+		AND NOT EXISTS (SELECT 1 FROM channel c JOIN message m ON m.channel = c.no AND m.id = d.id WHERE c.id = d.place)`,
 	"a summary has a source that isn't there": `SELECT s.id FROM derived d JOIN source s ON s.derived = d.no
 		LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id
 		WHERE d.kind IN (4, 5) AND m.id IS NULL`,

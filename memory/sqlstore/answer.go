@@ -25,7 +25,7 @@ func (t *transaction) rewrite(e memory.Rewritten) {
 		t.dropTrace(e.Guild, e.Channel, id)
 		t.unshow(e.Guild, e.Channel, id)
 		made := madeFrom(e.Guild, aMessage, e.Channel, id)
-		t.invalidate(made.only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
+		t.invalidate(made.only(aFact, aLore, aSummary, aCondensed, aRecord, aCopy), cause{})
 		t.restore(e.Guild, e.Channel, id)
 		if !t.isGone(e.Guild, e.Channel, id) {
 			t.put(table{"rewritten", 3, "channel, id, guild, edited"}, e.Channel, id, e.Guild, sql.Null[int64]{})

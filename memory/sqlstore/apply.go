@@ -41,6 +41,11 @@ func (t *transaction) post(e posted) {
 		t.drop(c, m, out)
 		return
 	}
+	if t.isStaleCopy(m) {
+		m = m.WithoutCopy()
+		m.Tokens = 0
+		e.terms = ""
+	}
 	t.changed.newest = max(t.changed.newest, m.ID)
 	if m.ID > c.highest { // so there is no earlier edit, star or deletion of it
 		c.highest = m.ID
@@ -53,6 +58,7 @@ func (t *transaction) post(e posted) {
 	switch old := t.stored(c, m.ID); {
 	case old.row == 0:
 		t.insertEdited(c, m, e.terms)
+		t.emptyStaleCopies(m)
 	case !old.pendingDeletion:
 		t.replace(c, old, m)
 	}
@@ -118,6 +124,7 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	if early && newer(edited, content, whole, m.Content) {
 		m.Content = content
 		m.Edited = fromMillis(edited)
+		m = t.editedCopy(m)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}
@@ -141,6 +148,7 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 		t.seal(at("message", "content", c.no, m.ID), m.Content),
 		t.sealAny(at("message", "extra", c.no, m.ID), t.encodeExtra(m)))
 	t.index(row, terms)
+	t.deriveCopy(m)
 }
 
 // deleted removes messages deleted in Discord. An unknown one leaves a tombstone, because it may still arrive, unless
@@ -207,6 +215,7 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c CROSS JOIN message m
 func (t *transaction) remove(c *channel, old storedMessage) {
 	t.reindex(old, memory.Message{})
 	t.exec("DELETE FROM message WHERE guild = ? AND row = ?", c.guild, old.row)
+	t.underiveCopy(old.Message)
 	c.tail = nil
 	if old.segment == 0 {
 		return
@@ -238,6 +247,7 @@ type extra struct {
 	Files    []memory.File   `json:"files,omitempty"`
 	Mentions []memory.UserID `json:"mentions,omitempty"`
 	Links    []memory.Link   `json:"links,omitempty"`
+	Original memory.Original `json:"original,omitzero"`
 }
 
 type asExtra struct{ *memory.Message }
@@ -251,12 +261,13 @@ func (a asExtra) Scan(from any) error {
 	a.Files = e.Files
 	a.Mentions = e.Mentions
 	a.Links = e.Links
+	a.Original = e.Original
 	return err
 }
 
 func (t *transaction) encodeExtra(m memory.Message) any {
-	if len(m.Files)+len(m.Mentions)+len(m.Links) == 0 {
+	if len(m.Files)+len(m.Mentions)+len(m.Links) == 0 && !m.IsCopy() {
 		return nil
 	}
-	return t.jsonText(extra{m.Files, m.Mentions, m.Links})
+	return t.jsonText(extra{m.Files, m.Mentions, m.Links, m.Original})
 }

@@ -16,7 +16,7 @@ type channel struct {
 	owner    memory.UserID // of a thread; 0: unknown
 	no       int64
 	next     int64
-	// highest is the greatest id of its messages, early edits, stars and tombstones.
+	// highest is the greatest id of its messages, early edits, stars, tombstones and sources.
 	highest memory.MessageID
 	// tail are the last messages in segments, oldest first, at most memory.LookBack; nil: not read.
 	tail []memory.Placed
@@ -70,10 +70,11 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	c.next = value[int64](t, "SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2 AND guild = ?3",
 		c.no<<SequenceBits, (c.no+1)<<SequenceBits, c.guild)
 	c.highest = value[memory.MessageID](t, `SELECT max(
+		coalesce((SELECT max(id) FROM source WHERE kind = 0 AND place = ?2 AND guild = ?4), ?3), max(
 		coalesce((SELECT max(id) FROM message WHERE channel = ?1 AND guild = ?4), ?3),
 		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2 AND guild = ?4), ?3),
 		coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2 AND guild = ?4), ?3),
-		coalesce((SELECT max(id) FROM star WHERE channel = ?2 AND guild = ?4), ?3))`, c.no, id, noMessage, c.guild)
+		coalesce((SELECT max(id) FROM star WHERE channel = ?2 AND guild = ?4), ?3)))`, c.no, id, noMessage, c.guild)
 	w.channels[id] = c
 	return c
 }

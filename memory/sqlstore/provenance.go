@@ -11,10 +11,10 @@ import (
 )
 
 // Hark derives things from messages: answers with their traces and prompts, lore, summaries, condensed sessions,
-// facts, and records of calls. The table derived lists them, source what each was made from, and named the
-// people in it. A derived thing goes with any of its sources: invalidate finds everything that a selection leads
-// to, also through other derived things, and deletes each as its kind requires. No other code walks from sources
-// to derived things.
+// facts, and records of calls. A message that copies another, such as a forward, counts as derived from it. The
+// table derived lists them, source what each was made from, and named the people in it. A derived thing goes with
+// any of its sources: invalidate finds everything that a selection leads to, also through other derived things, and
+// deletes each as its kind requires. No other code walks from sources to derived things.
 
 // kind is the kind of a derived thing or a source.
 type kind int64
@@ -29,6 +29,7 @@ const (
 	aCondensed
 	aRecord
 	aShown // what is left of a deleted answer that Discord still shows
+	aCopy  // a message that copies another: see copy.go
 )
 
 var sourceKinds = map[memory.SourceKind]kind{
@@ -139,6 +140,20 @@ func madeFrom(guild memory.GuildID, k kind, place, id any) selection {
 
 func (s selection) only(kinds ...kind) selection {
 	s.kinds = kinds
+	return s
+}
+
+// exceptCopies leaves out messages that copy others.
+func (s selection) exceptCopies() selection {
+	return s.only(anAnswer, aFact, aLore, aSummary, aCondensed, aRecord, aShown)
+}
+
+// before selects only what was made from versions before one. s is of madeFrom.
+func (s selection) before(version int64) selection {
+	for i := range s.queries {
+		s.queries[i].query += " AND version < ?"
+		s.queries[i].args = append(s.queries[i].args, version)
+	}
 	return s
 }
 
@@ -268,6 +283,8 @@ func (c *closing) sourcesOfNews(ctx context.Context, q Querier) (all asSources, 
 		case anAnswer:
 			all.add(no, aMessage, g.place(), g.id)
 			answers[g.guild] = append(answers[g.guild], no)
+		case aCopy:
+			all.add(no, aMessage, g.place(), g.id)
 		case aShown:
 			shown[g.guild] = append(shown[g.guild], no)
 		case aFact, aLore:
@@ -386,6 +403,8 @@ func (t *transaction) deleteDerived(g invalid, deleted memory.MessageRef) {
 	case aCondensed:
 		t.deletedCounts.Summaries++
 		t.exec("DELETE FROM condensed WHERE guild = ? AND channel = ?", g.guild, g.channel)
+	case aCopy:
+		t.emptyCopy(g.channel, memory.MessageID(g.id))
 	default:
 		t.deletedCounts.Records++
 		t.exec("DELETE FROM record WHERE guild = ? AND no = ?", g.guild, g.id)
@@ -446,7 +465,7 @@ func (t *transaction) messageState(guild memory.GuildID, s memory.Source) source
 	case now.row == 0:
 		return sourcePending
 	case !now.pendingDeletion && !t.decisions().forgotten(c.location, id, now.Author) &&
-		millis(now.Edited) == s.Version:
+		now.AsSource(false).Version == s.Version:
 		return sourceSame
 	case now.Kind == memory.FromHark:
 		return sourcePending

@@ -476,7 +476,7 @@ func (b *forgettingRun) dropSettings() {
 	if b.of.end == endless {
 		end = 1<<63 - 1
 	}
-	b.run(`DELETE FROM setting WHERE at < ?7 AND (?8 OR key NOT IN (?9, ?10)) AND ((channel = ?5 OR ?5 = 0)
+	b.run(`DELETE FROM setting WHERE at < ?7 AND (?8 OR key NOT IN (?9, ?10, ?11)) AND ((channel = ?5 OR ?5 = 0)
 		OR channel IN (SELECT value FROM json_each(?1))) AND `+ofGuild, end, b.of.Channel == 0 || b.of.end == endless,
-		memory.SettingAnswers, memory.SettingRetention)
+		memory.SettingAnswers, memory.SettingRetention, memory.SettingBots)
 }

@@ -202,7 +202,7 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 }
 
 // bareSources are the columns that sourcesOf returns.
-var bareSources = sourcesOfTrace("o.kind, o.place, o.id")
+var bareSources = sourcesOfTrace("o.kind, o.place, o.id, o.version")
 
 // sourcesOf returns the sources of some answers of a channel, by the ids of any of their messages.
 // It reads no body: a long session asks for many answers.

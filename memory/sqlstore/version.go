@@ -14,6 +14,9 @@ func newer(a int64, x string, b int64, y string) bool {
 // replace updates a message to m where m is newer. Text and the rest have separate times, because some edits
 // hold only the text.
 func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
+	if old.Original.Gone && millis(m.Edited) <= old.whole {
+		return // the version whose text went
+	}
 	now := old
 	newWhole := millis(m.Edited) > old.whole
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
@@ -23,6 +26,7 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 		now.Files = memory.KeepTold(old.Files, m.Files)
 		now.Mentions = m.Mentions
 		now.Links = m.Links
+		now.Original = m.Original
 	}
 	if newText {
 		now.Edited = m.Edited
@@ -59,12 +63,15 @@ func (t *transaction) write(c *channel, old, now storedMessage) bool {
 
 // update is write that deletes what was made from the old text.
 func (t *transaction) update(c *channel, old, now storedMessage) {
-	if !t.write(c, old, now) {
+	changed := t.write(c, old, now)
+	t.deriveCopy(now.Message)
+	t.emptyStaleCopies(now.Message)
+	if !changed {
 		return
 	}
 	made := madeFrom(c.guild, aMessage, old.Channel, old.ID)
 	if old.Kind != memory.FromHark {
-		t.invalidate(made, cause{hide: hideRepeats})
+		t.invalidate(made.exceptCopies(), cause{hide: hideRepeats})
 		return
 	}
 	// an answer grows while it is sent
@@ -96,6 +103,11 @@ var editEvents = []handler{
 
 // edit changes a message's text, or keeps the edit until the message comes.
 func (t *transaction) edit(e memory.Edited) {
+	if e.Unlogged {
+		older := madeFrom(e.Guild, aMessage, e.Channel, e.ID).before(millis(e.At))
+		t.invalidate(older, cause{hide: hideRepeats})
+		return
+	}
 	if t.isGone(e.Guild, e.Channel, e.ID) {
 		return
 	}
@@ -107,6 +119,7 @@ func (t *transaction) edit(e memory.Edited) {
 		now := old
 		now.Edited = e.At
 		now.Content = e.Content
+		now.Message = t.editedCopy(now.Message)
 		t.update(c, old, now)
 	}
 }

@@ -1,0 +1,43 @@
+package ingest
+
+import (
+	"sync/atomic"
+
+	"hark/bot/discord"
+	"hark/memory"
+)
+
+// Unlogged is a message that isn't logged and that a question replies to: one answer may use it.
+type Unlogged struct {
+	memory.Message
+	Name string // its author's
+
+	gone atomic.Bool
+}
+
+// Lose records that the message was deleted.
+func (m *Unlogged) Lose() { m.gone.Store(true) }
+
+// IsGone reports whether the message was deleted.
+func (m *Unlogged) IsGone() bool { return m.gone.Load() }
+
+// unlogged returns the message that w replies to, if a bot or a webhook wrote it and it isn't logged; else nil.
+func (c *converter) unlogged(replied, w *discord.Message) *Unlogged {
+	if replied.Author == nil {
+		return nil
+	}
+	kind := c.kindOf(replied)
+	isOthers := kind == memory.FromBot || kind == memory.FromWebhook
+	isLogged := c.isKindLogged(kind, memory.GuildID(w.Guild), memory.ChannelID(w.Channel))
+	if !isOthers || isLogged || replied.Flags&sourceDeleted != 0 {
+		return nil
+	}
+	m := messageOf(replied, kind)
+	m.Content = memory.Clean(m.Content)
+	m.Guild = memory.GuildID(w.Guild)
+	m.Channel = memory.ChannelID(w.Channel)
+	if m.Text() == "" {
+		return nil
+	}
+	return &Unlogged{Message: m, Name: discord.DisplayName(replied.Author, replied.Member)}
+}
