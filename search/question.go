@@ -15,9 +15,10 @@ import (
 // question is an analysed query.
 type question struct {
 	scope  memory.Scope
-	text   string                       // with the turns that it refers to
-	after  string                       // the newest question of those turns; empty if none
-	terms  []weighted                   // search terms, rarest first
+	text   string     // with the turns that it refers to
+	after  string     // the newest question of those turns; empty if none
+	terms  []weighted // search terms, rarest first
+	titles titles
 	titled map[memory.ChannelID]*titled // threads in scope whose titles have some of the terms
 	idf    float64                      // sum over all terms
 	words  bool                         // some term isn't a name
@@ -123,6 +124,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		asked.idf += t.idf
 		asked.words = asked.words || t.names == 0
 	}
+	asked.titles = there
 	asked.titled = there.matching(asked.terms)
 	return asked, nil
 }

@@ -44,7 +44,7 @@ func (e *Engine) rerank(ctx context.Context, f recalled, hits []Hit) (ranked []H
 	if e.reranker != nil && len(best) > 1 && strings.TrimSpace(f.query.Text) != "" {
 		texts := make([]string, len(best))
 		for i, hit := range best {
-			texts[i] = f.known.textOf(hit)
+			texts[i] = f.known.textOf(hit, f.question.titles.name(hit.Message.Channel))
 		}
 		scores, err := e.reranker.Rerank(ctx, text.Cut(f.question.text, rerankedText), texts)
 		if ctx.Err() != nil {
@@ -81,15 +81,20 @@ func sortByScores(hits []Hit, scores []float64) []Hit {
 	return moved
 }
 
-// textOf returns a hit's excerpt for the Reranker, with authors' names. Its neighbours share the room that the
-// message leaves.
-func (k people) textOf(hit Hit) string {
-	own := text.Cut(k.line(hit.Message), rerankedText)
+// textOf returns a hit's excerpt for the Reranker, below its thread's title, if any, and with authors' names. Its
+// neighbours share the room that the message leaves.
+func (k people) textOf(hit Hit, title string) string {
+	var lines []string
+	most := rerankedText
+	if title != "" {
+		lines = append(lines, text.Cut(title, rerankedText/4))
+		most -= utf8.RuneCountInString(lines[0]) + 1
+	}
+	own := text.Cut(k.line(hit.Message), most)
 	room := 0
 	if others := len(hit.Excerpt) - 1; others > 0 {
-		room = (rerankedText-utf8.RuneCountInString(own))/others - 1
+		room = (most-utf8.RuneCountInString(own))/others - 1
 	}
-	var lines []string
 	for _, m := range hit.Excerpt {
 		switch {
 		case m.ID == hit.Message.ID:

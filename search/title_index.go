@@ -25,18 +25,20 @@ var solvedTags = text.SetOf(`solved resolved answered fixed done gelost erledigt
 // titleIndex finds a guild's threads by the terms of their titles.
 type titleIndex struct {
 	titles []threadTitle
-	with   map[string][]int // by term: their places in titles
+	with   map[string][]int         // by term: their places in titles
+	of     map[memory.ChannelID]int // by thread: its place
 }
 
 // threadTitle is the title of a thread.
 type threadTitle struct {
 	thread memory.ChannelID
+	name   string
 	terms  []string // each once
 	solved bool
 }
 
 func newTitleIndex(channels []memory.Channel) *titleIndex {
-	x := &titleIndex{with: map[string][]int{}}
+	x := &titleIndex{with: map[string][]int{}, of: map[memory.ChannelID]int{}}
 	parents := map[memory.ChannelID]*memory.Channel{}
 	for i := range channels {
 		parents[channels[i].ID] = &channels[i]
@@ -48,7 +50,7 @@ func newTitleIndex(channels []memory.Channel) *titleIndex {
 		if title.Name == "" {
 			continue
 		}
-		t := threadTitle{thread: c.ID, terms: batch.Terms(title.Name)}
+		t := threadTitle{thread: c.ID, name: title.Name, terms: batch.Terms(title.Name)}
 		for _, tag := range title.Tags {
 			t.terms = append(t.terms, batch.Terms(tag)...)
 			t.solved = t.solved || isSolved(tag)
@@ -58,6 +60,7 @@ func newTitleIndex(channels []memory.Channel) *titleIndex {
 		for _, term := range t.terms {
 			x.with[term] = append(x.with[term], len(x.titles))
 		}
+		x.of[c.ID] = len(x.titles)
 		x.titles = append(x.titles, t)
 	}
 	return x

@@ -53,6 +53,17 @@ func (t titles) has(thread memory.ChannelID) bool {
 	return t.scope[thread] && memory.MessageID(thread) >= t.since
 }
 
+// name returns the title of a thread; empty if it has none, or none that counts.
+func (t titles) name(thread memory.ChannelID) string {
+	for _, x := range t.indexes {
+		at, known := x.of[thread]
+		if known && t.has(thread) {
+			return x.titles[at].name
+		}
+	}
+	return ""
+}
+
 // number returns how many titles there are.
 func (t titles) number() int {
 	n := 0

@@ -277,3 +277,21 @@ func TestTitlesOfEarlierThreadsDontCountForThoseWhoCameLater(t *testing.T) {
 		t.Errorf("an earlier thread: %+v", r.Hits)
 	}
 }
+
+// A reranker reads what a thread is about above each of its messages, also where no word of it was asked for.
+func TestTheRerankerReadsTitles(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	k.titled(t, memory.Channel{ID: kiln, Name: "Kiln purchase"})
+	k.say(t, dawn, kiln, pim, "the cheap one is 400 euros")
+	k.say(t, dawn.Add(time.Hour), green, marta, "euros again "+strings.Repeat("and again ", 200))
+	k.index(t)
+	j := &judge{score: prefers()}
+	q := ask("how many euros?", green, kiln)
+	if _, err := k.engine().WithReranker(j).Search(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(j.texts[0], "Kiln purchase\npim: the cheap one is 400 euros") {
+		t.Errorf("it reads %q", j.texts[0])
+	}
+}
