@@ -84,9 +84,12 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 
 // addSource adds a source, which may exist, to a guild's derived thing of a number.
 func (t *transaction) addSource(guild memory.GuildID, no int64, s storedSource) {
-	t.exec(`INSERT INTO source (guild, derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (kind, place, id, derived, guild) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`,
-		guild, no, s[0], s[1], s[2], s[3], s[4])
+	added := t.exec(`INSERT INTO source (guild, derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, guild, no, s[0], s[1], s[2], s[3], s[4])
+	if added == 0 && s[4] != 0 {
+		t.exec("UPDATE source SET repeats = 1 WHERE guild = ? AND derived = ? AND kind = ? AND place = ? AND id = ?", guild,
+			no, s[0], s[1], s[2])
+	}
 }
 
 // addName adds a person to those whom a derived thing names.
