@@ -83,8 +83,8 @@ type selection struct {
 	kinds   []kind // nil: all
 }
 
-// selecting is a query for derived things with four columns: guild; derived; repeats: whether it repeats the source that
-// led to it; itself: whether it was selected directly and not by a source.
+// selecting is a query for derived things with four columns: guild; derived; repeats: whether it repeats the source
+// that led to it; itself: whether it was selected directly and not by a source.
 type selecting struct {
 	query string
 	args  []any
@@ -110,8 +110,8 @@ func (s selection) only(kinds ...kind) selection {
 	return s
 }
 
-// citing returns the guilds with what is made from something of a guild: the same, and the terminal's, where answers are
-// made from any.
+// citing returns the guilds with what is made from something of a guild: the same, and the terminal's, where answers
+// are made from any.
 func citing(guild memory.GuildID) []memory.GuildID {
 	if guild == memory.LocalGuild || guild == memory.Everywhere {
 		return []memory.GuildID{guild}

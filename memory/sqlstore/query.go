@@ -90,9 +90,9 @@ func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID,
 		}
 		return do(m)
 	}
-	const query = `SELECT c.no, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
-		m.extra FROM channel c CROSS JOIN said m WHERE (c.guild = ?1 OR ?1 = -1) AND m.guild = c.guild
-		AND ` + rowsOfChannel + ` AND m.author = ?2 ORDER BY c.id, m.id`
+	const query = `SELECT c.no, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens,
+		m.content, m.extra FROM channel c CROSS JOIN said m ON m.guild = c.guild AND ` + rowsOfChannel + `
+		WHERE (c.guild = ?1 OR ?1 = -1) AND m.author = ?2 ORDER BY c.id, m.id`
 	return Each(ctx, q, read, query, guild, user)
 }
 

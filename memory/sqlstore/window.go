@@ -19,7 +19,7 @@ const readBounds = triples + `SELECT j.a, j.b,
 	FROM j`
 
 const readSpans = triples + "SELECT j.n, " + storedColumns + ` FROM j CROSS JOIN said
-	WHERE guild = ?2 AND channel = j.a AND id BETWEEN j.b AND j.c`
+	ON guild = ?2 AND channel = j.a AND id BETWEEN j.b AND j.c`
 
 // span is a channel's number and the first and last id of a range in it.
 type span [3]int64
