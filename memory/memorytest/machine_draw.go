@@ -93,8 +93,8 @@ func (m *machine) drawReply(t *rapid.T) (memory.Trace, bool) {
 	return pick(t, "reply", m.replies...), true
 }
 
-// drawUsedLore draws mostly existing lore, in its current or another version, as sources of an answer in a channel. Only
-// answers at the terminal are made from that of other guilds.
+// drawUsedLore draws mostly existing lore, in its current or another version, as sources of an answer in a channel.
+// Only answers at the terminal are made from that of other guilds.
 func (m *machine) drawUsedLore(t *rapid.T, channel memory.ChannelID) (used []memory.Source) {
 	for _, id := range pick(t, "lore", [][]int64{nil, {1, 4}, {2, 3}, {5}}...) {
 		l := m.model.loreAt(id)

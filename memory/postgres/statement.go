@@ -51,7 +51,7 @@ func (s *statements) translated(query string, args []any) (string, []any) {
 }
 
 var (
-	token     = regexp.MustCompile(`'[^']*'|\?\d*(?:\+0)?|\w+|[^\w?']+`)
+	token     = regexp.MustCompile(`'[^']*'|\?\d*(?:\+0)?|\w+|[()]|[^\w?'()]+`)
 	indexedBy = regexp.MustCompile(`INDEXED BY \w+`)
 )
 
@@ -69,12 +69,15 @@ var synonyms = map[string]string{
 // translate turns a statement of the store's into PostgreSQL's: parameters are numbered by their first use, and a few
 // words are others. Those of numbers and texts get their type, because PostgreSQL would take a number beside a small
 // constant for a small one.
+//
+// CROSS JOIN t ON … looks into t for each row before, in SQLite. So does a lateral join with a subquery that has an
+// offset. Without it PostgreSQL reads a whole guild to find some ranges of messages.
 func translate(query string, args []any) (to statement) {
 	query = strings.ReplaceAll(query, sqlstore.Triples, "json_triples(?1)")
 	query = indexedBy.ReplaceAllString(query, "")
 	var text strings.Builder
 	last := 0
-	for _, word := range token.FindAllString(query, -1) {
+	for _, word := range lateral(token.FindAllString(query, -1)) {
 		switch {
 		case word[0] == '?':
 			n := numberOf(word, last)
@@ -108,6 +111,52 @@ func (s *statement) param(n int) string {
 		s.params = append(s.params, n)
 	}
 	return "$" + strconv.Itoa(at+1)
+}
+
+// lateral replaces joins CROSS JOIN t a ON c by CROSS JOIN LATERAL (SELECT * FROM t a WHERE c OFFSET 0) a.
+func lateral(words []string) (to []string) {
+	for i := 0; i < len(words); i++ {
+		on := -1
+		end := i
+		if words[i] == "CROSS" {
+			on, end = joinCondition(words, i+4)
+		}
+		if on < 0 {
+			to = append(to, words[i])
+			continue
+		}
+		table := words[i+4 : on] // after CROSS, JOIN and spaces
+		alias := table[len(table)-2]
+		to = append(to, "CROSS JOIN LATERAL (SELECT * FROM ")
+		to = append(to, table...)
+		to = append(to, "WHERE")
+		to = append(to, words[on+1:end]...)
+		to = append(to, " OFFSET 0) ", alias, " ")
+		i = end - 1
+	}
+	return to
+}
+
+// joinCondition returns where ON of the join whose table is at from stands, or -1, and where its condition ends.
+func joinCondition(words []string, from int) (on, end int) {
+	on = -1
+	depth := 0
+	for i := from; i < len(words); i++ {
+		switch word := words[i]; {
+		case word == "(":
+			depth++
+		case word == ")" && depth == 0:
+			return on, i
+		case word == ")":
+			depth--
+		case depth > 0:
+		case word == "ON" && on < 0:
+			on = i
+		case slices.Contains([]string{"JOIN", "CROSS", "WHERE", "GROUP", "ORDER", "UNION"}, word):
+			return on, i
+		}
+	}
+	return on, len(words)
 }
 
 // typeOf returns the cast of a parameter. A truth value may be for a column of numbers, so it has none.

@@ -28,6 +28,7 @@ var overAll = []struct{ part, why string }{
 	{"FROM prompt WHERE built < $1", "retention"},
 	{"DELETE FROM spent WHERE question < $1", "retention"},
 	{"s.pending = 1 AND c.guild", "the indexer's queue"},
+	{"FROM segment WHERE pending = 1", "the indexer's queue"},
 	{"UPDATE segment SET pending = 1", "another space of vectors"},
 	{"SELECT 1 FROM embedding LIMIT 1", "another space of vectors"},
 	{"FROM summary s CROSS JOIN channel c", "the backlog of summaries"},

@@ -13,6 +13,10 @@ var migrations = []string{schema}
 // schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
 // << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
 // range, which full text searches without reading anything else.
+//
+// Every table about what was said has a column guild, its id in Discord, since the store's statements name it: see
+// docs/decisions/0032-guild-in-every-key.md. It is in a key only where a statement says ON CONFLICT with it: a second
+// index would hold it again.
 const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -107,7 +111,7 @@ CREATE TABLE external_id ( -- ids of messages outside Discord, such as in the fi
   id      INTEGER NOT NULL,
   name    TEXT NOT NULL,
   token   TEXT,             -- by which a sealed name is found
-  PRIMARY KEY (channel, id, guild)
+  PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
 CREATE INDEX external_id_name ON external_id (channel, name);
 CREATE INDEX external_id_token ON external_id (channel, token) WHERE token IS NOT NULL;
@@ -372,14 +376,14 @@ CREATE TABLE source ( -- what they were made from
   derived INTEGER NOT NULL, -- derived.no
   version INTEGER NOT NULL, -- see memory.Source
   repeats INTEGER NOT NULL,
-  PRIMARY KEY (kind, place, id, derived, guild)
+  PRIMARY KEY (kind, place, id, derived)
 ) WITHOUT ROWID;
 CREATE INDEX source_derived ON source (derived);
 CREATE TABLE named ( -- whom they are about
   guild   INTEGER NOT NULL,
   user    INTEGER NOT NULL,
   derived INTEGER NOT NULL,
-  PRIMARY KEY (user, derived, guild)
+  PRIMARY KEY (user, derived)
 ) WITHOUT ROWID;
 CREATE INDEX named_derived ON named (derived);
 

@@ -27,9 +27,9 @@ const (
 // countActive counts the messages of the spans ?1 of guild ?3 on each day of ?2, by authors ?4 if some is set. To group
 // messages, SQLite sorts them all: counting each day's by the index takes a tenth of the time.
 func countActive(byAuthor, some bool) string {
-	onDay := fmt.Sprintf(`s CROSS JOIN said m WHERE m.guild = ?3 AND m.channel = s.a
+	onDay := fmt.Sprintf(`s CROSS JOIN said m ON m.guild = ?3 AND m.channel = s.a
 		AND m.id >= max(s.b, d.value) AND m.id <= min(s.c, d.value + %[1]d)
-		AND s.b <= d.value + %[1]d AND s.c >= d.value`, idsADay-1)
+		WHERE s.b <= d.value + %[1]d AND s.c >= d.value`, idsADay-1)
 	if some {
 		onDay += " AND m.author IN (SELECT value FROM json_each(?4))"
 	}

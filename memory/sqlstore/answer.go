@@ -108,7 +108,8 @@ func (t *transaction) loseSource(guild memory.GuildID, channel memory.ChannelID,
 	for _, in := range citing(guild) {
 		t.exec(`DELETE FROM source WHERE guild = ?1 AND kind = 0 AND place = ?2
 			AND id IN (SELECT value FROM json_each(?3)) AND EXISTS (SELECT 1 FROM derived d
-				WHERE d.guild = ?1 AND d.no = source.derived AND d.kind IN (?4, ?5))`, in, channel, messages, anAnswer, aShown)
+				WHERE d.guild = ?1 AND d.no = source.derived AND d.kind IN (?4, ?5))`,
+			in, channel, messages, anAnswer, aShown)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"hark/memory"
 )
@@ -247,19 +246,4 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) 
 		m.Guild = c.guild
 	}
 	return m
-}
-
-// millis returns t in milliseconds, 0 for the zero time.
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func fromMillis(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }

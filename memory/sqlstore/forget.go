@@ -114,8 +114,8 @@ func (o rule) messages() string {
 	if o.User != 0 {
 		which = "m.author = ?3 AND " + rowsOfChannel
 	}
-	return "channel c CROSS JOIN said m WHERE (c.guild = ?4 OR ?4 = -1) AND m.guild = c.guild AND " + which +
-		" AND c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
+	return "channel c CROSS JOIN said m ON m.guild = c.guild AND " + which +
+		" WHERE (c.guild = ?4 OR ?4 = -1) AND c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
 }
 
 // run executes a statement about the rule. more begins at ?7.
@@ -158,7 +158,8 @@ func (b *forgettingRun) dropMessageRows() {
 		if table == "taken" { // goes with its tombstone
 			continue
 		}
-		n := b.run("DELETE FROM " + table + " WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2 AND " + ofGuild)
+		n := b.run("DELETE FROM " + table + " WHERE " + ofGuild +
+			" AND channel IN (SELECT value FROM json_each(?1)) AND id < ?2")
 		if table == "early_edit" {
 			b.Messages += n
 		}
@@ -205,7 +206,8 @@ func (b *forgettingRun) dropPromptsNaming(word string) {
 		var no int64
 		var m memory.MessageRef
 		var body string
-		err := scan(&guild, &no, &m.Channel, &m.Message, b.store.vault.opened(&body, func() Place { return promptPlace(m) }))
+		opened := b.store.vault.opened(&body, func() Place { return promptPlace(m) })
+		err := scan(&guild, &no, &m.Channel, &m.Message, opened)
 		if strings.Contains(body, word) {
 			gone[guild] = append(gone[guild], no)
 		}
@@ -333,7 +335,7 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 	return e, s.failed(err, "count what would be forgotten")
 }
 
-// countGoing counts the derived things that invalidate would delete, of those that meet condition, whose arguments begin
+// countGoing counts the derived things that invalidate would delete, of those that meet condition. Its arguments begin
 // at ?3.
 func (s *Store) countGoing(ctx context.Context, goes selection, e *memory.DryRun, condition string, more ...any) error {
 	all, err := goes.closure(ctx, s.engine, hideNone)
@@ -370,8 +372,9 @@ func (s *Store) countGoing(ctx context.Context, goes selection, e *memory.DryRun
 func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
 	var e memory.DryRun
 	guild, no, _ := s.channelNo(channel)
-	err := s.row(ctx, `SELECT count(*) FROM said WHERE guild = ? AND channel = ? AND id IN (SELECT value FROM json_each(?))`,
-		guild, no, jsonOf(ids)).Scan(&e.Messages)
+	err := s.row(ctx, `SELECT count(*) FROM said
+		WHERE guild = ? AND channel = ? AND id IN (SELECT value FROM json_each(?))`, guild, no, jsonOf(ids)).
+		Scan(&e.Messages)
 	if err == nil {
 		goes := selection{guilds: citing(s.guildOf(channel))}
 		for _, in := range goes.guilds {

@@ -96,8 +96,8 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 		rows[i] = c.row
 	}
 	args := o.args(channels, jsonOf(rows))
-	const madeFromThem = "SELECT s.guild, s.derived, s.repeats, 0 AS itself FROM " + someMessages + " CROSS JOIN source s" +
-		thatFall + " AND s.kind = 0 AND s.place = c.id AND s.id = m.id AND s.guild = "
+	const madeFromThem = "SELECT s.guild, s.derived, s.repeats, 0 AS itself FROM " + someMessages +
+		" CROSS JOIN source s" + thatFall + " AND s.kind = 0 AND s.place = c.id AND s.id = m.id AND s.guild = "
 	made := selects(o.Guild, madeFromThem+"m.guild", args...)
 	made.queries = append(made.queries, selecting{madeFromThem + fmt.Sprint(memory.LocalGuild), args})
 	t.invalidate(made, cause{hide: o.hides()})

@@ -62,8 +62,9 @@ func (t *transaction) deleteLore(g invalid) {
 func selectLore(schema, where string) string {
 	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, l.scheduled, " +
 		strings.Replace(sourcesColumn, "source", schema+"source", 1) +
-		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.guild = l.guild AND d.kind = " + fmt.Sprint(int(aLore)) +
-		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
+		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.guild = l.guild AND d.kind = " +
+		fmt.Sprint(int(aLore)) + " AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where +
+		" ORDER BY l.guild, l.id"
 }
 
 func lorePlace(column string, l memory.Lore) Place { return at("lore", column, l.Guild, l.ID) }

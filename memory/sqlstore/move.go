@@ -26,7 +26,7 @@ var movedTables = []moved{
 	{"guild", "no", ""}, {"role", "guild, id", ""}, {"channel", "no", ""}, {"forgetting", "id", ""},
 	{"person", "guild, id", ""},
 	{"message", "row", ""}, {"early_edit", "channel, id, guild", ""}, {"tombstone", "channel, id, guild", ""},
-	{"external_id", "channel, id, guild", ""}, {"presence", "channel, author, guild", ""}, {"segment", "id", ""},
+	{"external_id", "channel, id", ""}, {"presence", "channel, author, guild", ""}, {"segment", "id", ""},
 	{"trace", "channel, answer, guild", ""}, {"opted", "guild, user", ""}, {"fact", "guild, id", ""},
 	{"star", "channel, id, guild", ""}, {"question", "channel, id, guild", ""},
 	{"gap", "channel, sweep, until, guild", ""}, {"withdrawn", "no", ""}, {"learn", "guild, user", ""},
@@ -34,7 +34,7 @@ var movedTables = []moved{
 	{"lore", "guild, id", ""}, {"summary", "channel, id, guild", ""}, {"prompt", "no", ""},
 	{"setting", "guild, channel, key", ""}, {"role_limit", "guild, role", ""}, {"spent", "guild, question", ""},
 	{"record", "no", ""}, {"condensed", "channel, guild", ""}, {"derived", "no", ""},
-	{"source", "kind, place, id, derived, guild", ""}, {"named", "user, derived, guild", ""},
+	{"source", "kind, place, id, derived", ""}, {"named", "user, derived", ""},
 	{"shown", "channel, id, guild", ""}, {"taken", "channel, id, guild", ""}, {"rewritten", "channel, id, guild", ""},
 }
 

@@ -95,8 +95,8 @@ func segmentOf(f vectors.Found) int64 { return f.Guild<<SegmentBits | f.ID }
 
 // segmentMessages selects the messages of segments of a guild.
 const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
-	FROM json_each(?1) j CROSS JOIN segment s CROSS JOIN said m WHERE s.guild = ?2 AND s.id = j.value
-	AND m.guild = ?2 AND m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
+	FROM json_each(?1) j CROSS JOIN segment s ON s.guild = ?2 AND s.id = j.value
+	CROSS JOIN said m ON m.guild = ?2 AND m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
 
 // vectorHits reads the messages of segments. The database decides which exist, and in which channel.
 func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []vectors.Found,

@@ -19,8 +19,13 @@ func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) 
 	var n int
 	to, err := s.vectorSetOf(ctx, s.engine)
 	if err == nil {
-		query := "SELECT count(*) FROM segment WHERE " + to.flag + " = 1 AND (guild = ?1 OR ?1 = -1)"
-		err = s.row(ctx, query, guild).Scan(&n)
+		query := "SELECT count(*) FROM segment WHERE " + to.flag + " = 1"
+		args := []any(nil)
+		if guild != memory.Everywhere { // else the index alone tells
+			query += " AND guild = ?"
+			args = []any{guild}
+		}
+		err = s.row(ctx, query, args...).Scan(&n)
 	}
 	return n, s.failed(err, "count what is to be embedded")
 }

@@ -1,8 +1,8 @@
 // Package sqlstore implements memory.Store in SQL: the rules of keeping, deriving and forgetting, written once for
 // every database. An Engine is the database: its connections and full text. Memory only caches it.
 //
-// Begin at Store.Apply in ingest.go, which commits events. events.go lists what handles each type of event,
-// provenance.go deletes what was derived from something deleted, and forget.go begins a forgetting.
+// Begin at Store.Apply in ingest.go, which commits events. events.go lists what handles each type of event, derived.go
+// finds what was derived from something, provenance.go deletes it, and forget.go begins a forgetting.
 package sqlstore
 
 import (

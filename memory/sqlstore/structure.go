@@ -94,7 +94,8 @@ func (t *transaction) deleteRole(gone memory.RoleGone) {
 			return o.Role == gone.Role && o.User == 0
 		})
 		if len(c.Overwrites) < n {
-			t.exec("UPDATE channel SET overwrites = ? WHERE guild = ? AND id = ?", t.jsonText(c.Overwrites), gone.Guild, c.ID)
+			overwrites := t.jsonText(c.Overwrites)
+			t.exec("UPDATE channel SET overwrites = ? WHERE guild = ? AND id = ?", overwrites, gone.Guild, c.ID)
 		}
 	}
 }

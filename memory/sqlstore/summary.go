@@ -23,7 +23,8 @@ func (t *transaction) summarise(e memory.Summarised) {
 	t.exec("UPDATE channel SET summarised = max(summarised, ?) WHERE guild = ? AND no = ?", e.Until, c.guild, c.no)
 	if e.Summary == nil {
 		t.makeRoom(c.guild, e)
-		t.exec("DELETE FROM summary WHERE guild = ? AND channel = ? AND id = ? AND text IS NULL", c.guild, e.Channel, e.Until)
+		t.exec("DELETE FROM summary WHERE guild = ? AND channel = ? AND id = ? AND text IS NULL",
+			c.guild, e.Channel, e.Until)
 		return
 	}
 	s := e.Summary

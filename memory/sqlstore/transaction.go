@@ -254,12 +254,14 @@ func (t *transaction) flush() {
 	}
 	for channel, id := range t.heard {
 		if _, ok := t.counts[channel]; !ok {
-			t.later("UPDATE channel SET heard = max(heard, ?) WHERE guild = ? AND no = ?", id, t.guildOfNo(channel), channel)
+			guild := t.guildOfNo(channel)
+			t.later("UPDATE channel SET heard = max(heard, ?) WHERE guild = ? AND no = ?", id, guild, channel)
 		}
 	}
 	for channel, change := range t.counts {
-		t.later(`UPDATE channel SET messages = messages + ?, heard = max(heard, ?)
-			WHERE guild = ? AND no = ?`, change, t.heard[channel], t.guildOfNo(channel), channel)
+		guild := t.guildOfNo(channel)
+		t.later("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE guild = ? AND no = ?",
+			change, t.heard[channel], guild, channel)
 	}
 	clear(t.segments)
 	clear(t.presence)

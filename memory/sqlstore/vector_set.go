@@ -156,7 +156,8 @@ func (t *transaction) sweepStep() {
 		segments[guild] = append(segments[guild], segment)
 	}, "SELECT guild, segment FROM vector_next ORDER BY segment LIMIT ?+0", sweepStep)
 	for guild, some := range segments {
-		t.exec("DELETE FROM vector_next WHERE guild = ? AND segment IN (SELECT value FROM json_each(?))", guild, jsonOf(some))
+		t.exec("DELETE FROM vector_next WHERE guild = ? AND segment IN (SELECT value FROM json_each(?))",
+			guild, jsonOf(some))
 	}
 	if n < sweepStep {
 		t.exec("DELETE FROM meta WHERE key = 'sweep'")

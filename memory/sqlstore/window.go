@@ -11,12 +11,6 @@ import (
 	"hark/memory"
 )
 
-// Triples are the rows of a list of lists of up to three numbers.
-const Triples = "(SELECT key AS n, value ->> 0 AS a, value ->> 1 AS b, value ->> 2 AS c FROM json_each(?1))"
-
-// triples has the list read once; otherwise SQLite would read it again wherever a number of it is used.
-const triples = "WITH j AS MATERIALIZED (SELECT n, a, b, c FROM " + Triples + " t) "
-
 // readBounds finds the first and last id of the window round each id, from the index alone. Limits are
 // written ?+0, because SQLite prepares a statement again if its limit is a bare parameter.
 const readBounds = triples + `SELECT j.a, j.b,
@@ -25,7 +19,7 @@ const readBounds = triples + `SELECT j.a, j.b,
 	FROM j`
 
 const readSpans = triples + "SELECT j.n, " + storedColumns + ` FROM j CROSS JOIN said
-	WHERE guild = ?2 AND channel = j.a AND id BETWEEN j.b AND j.c`
+	ON guild = ?2 AND channel = j.a AND id BETWEEN j.b AND j.c`
 
 // span is a channel's number and the first and last id of a range in it.
 type span [3]int64
