@@ -19,7 +19,7 @@ type decidedKind struct {
 	// there, if set, asks whether a memory has what an event is about. One that isn't there is passed over, unless
 	// staysOut.
 	there    func(ctx context.Context, q Reader, e memory.Event) (bool, error)
-	staysOut bool                         // the event also keeps out what comes later
+	staysOut bool                          // the event also keeps out what comes later
 	count    func(r *Replayed, events int) // of those that had an effect; nil: they aren't counted
 }
 
@@ -78,7 +78,8 @@ var decided = []decidedKind{
 	decidedAs("lore", selectLore(fmt.Sprintf("(l.guild = ?1 OR ?1 = %d)", memory.Everywhere)), readLore).
 		ifThere(isLoreThere).counted(countLore),
 	deletions(),
-	decidedAs("answers written anew", `SELECT c.guild, c.id, m.id, m.channel, m.edited, m.content FROM rewritten w
+	decidedAs("answers written anew", `SELECT c.guild, c.id, m.id, m.channel, m.edited, m.content, coalesce(w.edited, -1)
+		FROM rewritten w
 		CROSS JOIN channel c ON c.id = w.channel CROSS JOIN message m ON m.channel = c.no AND m.id = w.id
 		WHERE `+ofTheChannel, readRewrote),
 	decidedAs("edits", `SELECT c.guild, c.id, m.id, m.edited, m.channel, m.content FROM channel c

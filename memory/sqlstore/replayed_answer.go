@@ -55,6 +55,7 @@ type rewrote struct {
 	ID      memory.MessageID
 	Edited  time.Time
 	Content string
+	Since   int64 // see the table rewritten; -1: not settled
 }
 
 // Place implements memory.Event.
@@ -63,18 +64,19 @@ func (e rewrote) Place() (memory.GuildID, memory.ChannelID) { return e.Guild, e.
 func readRewrote(v *Vault, scan Scanner, e *rewrote) error {
 	var no int64
 	content := v.opened(&e.Content, func() Place { return at("message", "content", no, e.ID) })
-	return scan(&e.Guild, &e.Channel, &e.ID, &no, asTime{&e.Edited}, content)
+	return scan(&e.Guild, &e.Channel, &e.ID, &no, asTime{&e.Edited}, content, &e.Since)
 }
 
-// rewriteAgain deletes a message that has another text here, since the sources of the new one are missing. Discord must
-// stop showing it.
+// rewriteAgain deletes a message that wasn't written anew here, since the sources of its new text are missing. Discord
+// must stop showing it.
 func (t *transaction) rewriteAgain(e rewrote) {
 	c := t.knownChannel(e.Channel)
 	if c == nil || t.isGone(e.Guild, e.Channel, e.ID) { // gone with the first message of its answer
 		return
 	}
 	was := t.stored(c, e.ID)
-	isSame := was.Edited.Equal(e.Edited) && was.Content == e.Content
+	since := value[int64](t, "SELECT coalesce(edited, -1) FROM rewritten WHERE channel = ? AND id = ?", e.Channel, e.ID)
+	isSame := since == e.Since && was.Edited.Equal(e.Edited) && was.Content == e.Content
 	if was.row == 0 || isSame {
 		return
 	}
