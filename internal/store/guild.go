@@ -43,9 +43,9 @@ func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path strin
 	})
 }
 
-// restoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to the
-// backup all that the database knows to be forgotten, deleted, edited or decided since. No Hark may use the database.
-// Copies in between are sealed with the key of keyFile.
+// restoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to a copy
+// of the backup all that was forgotten, deleted, edited or decided in the database since. No Hark may use the database.
+// The copy is sealed with the key of keyFile.
 func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqlite.Keys,
 	progress sqlstore.Progress) (r sqlite.Restored, err error) {
 	release, err := p.lockForMove(ctx)
@@ -59,17 +59,19 @@ func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqli
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	copied.KeyFile = keyFile
-	report := func(what string, done, total int64) { progress(what, int(done), int(total)) }
-	inBackup := Place{Dir: filepath.Join(copied.Dir, "backup"), KeyFile: copied.KeyFile}
-	if _, err := sqlite.Restore(ctx, inBackup.Dir, path, keys, report); err != nil {
-		return r, err
-	}
-	backup, err := inBackup.Open(ctx, Options{})
+	r, err = sqlite.Restore(ctx, copied.Dir, path, keys, func(what string, done, total int64) {
+		progress(what, int(done), int(total))
+	})
 	if err != nil {
 		return r, err
 	}
-	guild, err := onlyGuild(ctx, backup)
-	if err := errors.Join(err, backup.Close()); err != nil {
+	from, err := copied.Open(ctx, Options{})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	guild, err := onlyGuild(ctx, from)
+	if err != nil {
 		return r, fmt.Errorf("restore %s: %w", path, err)
 	}
 	to, err := p.Open(ctx, Options{})
@@ -85,15 +87,25 @@ func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqli
 	if err != nil {
 		return r, err
 	}
-	if err := copyGuild(ctx, to, copied, guild, progress); err != nil {
-		return r, err
-	}
-	r, err = sqlite.Restore(ctx, copied.Dir, path, keys, report)
+	err = replayGuild(ctx, to, from, guild, progress, &r)
 	if err != nil {
 		return r, err
 	}
-	r.Known = r.Known && known
-	return r, p.replaceGuild(ctx, to, copied, guild, writes, progress)
+	r.Known = known && r.Unknown == nil
+	return r, p.replaceGuild(ctx, to, from, guild, writes, progress)
+}
+
+// replayGuild applies to a restored file what was decided about its guild in a database.
+func replayGuild(ctx context.Context, in, to *sqlstore.Store, guild memory.GuildID, progress sqlstore.Progress,
+	r *sqlite.Restored) error {
+	progress("reading what was decided", 0, 1)
+	err := sqlstore.Replay(ctx, sqlstore.DecisionsOf(in, guild), to, &r.Replayed)
+	if err != nil {
+		return err
+	}
+	forgotten, err := sqlstore.FinishForgettings(ctx, to, func(done, total int) { progress("forgetting", done, total) })
+	r.Forgettings = append(r.Forgettings, forgotten...)
+	return err
 }
 
 // temporary makes a directory for a file, in the data directory. remove deletes it.
@@ -162,12 +174,8 @@ func knows(ctx context.Context, s *sqlstore.Store, guild memory.GuildID) (bool, 
 
 // replaceGuild puts what is in a file in the place of what the database has. If all of it was forgotten since, the file
 // has nothing.
-func (p Place) replaceGuild(ctx context.Context, to *sqlstore.Store, by Place, guild memory.GuildID, writes int64,
+func (p Place) replaceGuild(ctx context.Context, to, from *sqlstore.Store, guild memory.GuildID, writes int64,
 	progress sqlstore.Progress) error {
-	from, err := by.Open(ctx, Options{})
-	if err != nil {
-		return err
-	}
 	guilds, err := from.Guilds(ctx)
 	if err == nil && len(guilds) > 0 {
 		err = postgres.DropSessions(ctx, p.URL)
@@ -175,10 +183,11 @@ func (p Place) replaceGuild(ctx context.Context, to *sqlstore.Store, by Place, g
 	if err == nil && len(guilds) > 0 {
 		err = sqlstore.ReplaceGuild(ctx, from, to, guild, writes, progress)
 	}
-	if err := errors.Join(err, from.Close()); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := to.Erase(context.WithoutCancel(ctx), true); err != nil {
+	err = to.Erase(context.WithoutCancel(ctx), true)
+	if err != nil {
 		return fmt.Errorf("the server is restored, but what was there before may still lie in pages of the database; "+
 			"\"hark run\" tries again: %w", err)
 	}

@@ -26,40 +26,8 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Opened) fun
 				t.Errorf("close: %v", err)
 			}
 		}()
-		m.apply(memory.GuildSeen{Guild: town()},
-			memory.ChannelSeen{Channel: memory.Channel{ID: local, Guild: memory.LocalGuild,
-				Kind: memory.LocalChannel, Name: "local"}})
-		if coin(rt, "settled") {
-			m.postHalf()
-		}
-		actions := map[string]func(*rapid.T){
-			"messages":  m.someMessages,
-			"messages2": m.someMessages,
-			"structure": m.some(drawStructure),
-			"people":    m.some(drawPeople),
-			"hearing":   m.some(drawHearing),
-			"spent":     m.some(drawSpent),
-			"summaries": m.some(m.drawSummary),
-			"condense":  m.some(m.drawCondensed),
-			"calls":     m.some(drawCall),
-			"questions": m.some(m.drawQuestion),
-			"calls2":    m.some(drawCall),
-			"answer":    m.answer,
-			"answer2":   m.answer,
-			"lose":      m.loseSources,
-			"again":     m.answerAgain,
-			"rewrite":   m.rewrite,
-			"forget":    m.forgetSome,
-			"carry out": m.carryOn,
-			"expire":    m.expireSome,
-			"embed":     m.embedSome,
-			"log":       m.compareSomeLog,
-			"search":    m.compareSearch,
-			"records":   m.compareSomeRecords,
-			"traces":    m.compareSomeTraces,
-			"guilds":    func(*rapid.T) { m.compareGuilds() },
-			"heard":     func(*rapid.T) { m.compareHeard() },
-		}
+		m.settle(rt)
+		actions := m.actions()
 		if reopen != nil {
 			actions["reopen"] = func(*rapid.T) {
 				if err := m.store.Close(); err != nil {
@@ -73,6 +41,47 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Opened) fun
 		m.embedAll()
 		m.carryOut()
 		m.compare()
+	}
+}
+
+// settle begins with the town and the terminal, and perhaps with what was said there.
+func (m *machine) settle(t *rapid.T) {
+	m.apply(memory.GuildSeen{Guild: town()}, memory.ChannelSeen{Channel: memory.Channel{ID: local,
+		Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "local"}})
+	if coin(t, "settled") {
+		m.postHalf()
+	}
+}
+
+// actions are all that a machine may do, by name.
+func (m *machine) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"messages":  m.someMessages,
+		"messages2": m.someMessages,
+		"structure": m.some(drawStructure),
+		"people":    m.some(drawPeople),
+		"hearing":   m.some(drawHearing),
+		"spent":     m.some(drawSpent),
+		"summaries": m.some(m.drawSummary),
+		"condense":  m.some(m.drawCondensed),
+		"calls":     m.some(drawCall),
+		"questions": m.some(m.drawQuestion),
+		"calls2":    m.some(drawCall),
+		"answer":    m.answer,
+		"answer2":   m.answer,
+		"lose":      m.loseSources,
+		"again":     m.answerAgain,
+		"rewrite":   m.rewrite,
+		"forget":    m.forgetSome,
+		"carry out": m.carryOn,
+		"expire":    m.expireSome,
+		"embed":     m.embedSome,
+		"log":       m.compareSomeLog,
+		"search":    m.compareSearch,
+		"records":   m.compareSomeRecords,
+		"traces":    m.compareSomeTraces,
+		"guilds":    func(*rapid.T) { m.compareGuilds() },
+		"heard":     func(*rapid.T) { m.compareHeard() },
 	}
 }
 

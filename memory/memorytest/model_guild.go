@@ -78,7 +78,9 @@ func (m *model) connect(e memory.Connected) {
 		return
 	}
 	key := inGuild{e.Guild, int64(e.User)}
-	if was := m.connections[key]; was.At.IsZero() || e.At.After(was.At) {
+	was := m.connections[key]
+	takesBack := e.At.Equal(was.At) && e.Hash == memory.TokenHash{}
+	if was.At.IsZero() || e.At.After(was.At) || takesBack {
 		m.connections[key] = memory.Connection{Hash: e.Hash, At: e.At}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"hark/memory/postgres"
 	"hark/memory/postgres/postgrestest"
 	"hark/memory/seal"
+	"hark/memory/sqlstore"
 	"hark/memory/vectors"
 )
 
@@ -79,4 +80,17 @@ func TestReopenedConformance(t *testing.T) {
 func TestConcurrentConformance(t *testing.T) {
 	t.Parallel()
 	memorytest.Concurrent(t, openEmpty)
+}
+
+func TestReplayConformance(t *testing.T) {
+	t.Parallel()
+	memorytest.Replay(t, 1, func(t testing.TB) memory.Opened { return openSome(t, postgrestest.URL(t)) },
+		func(t testing.TB, from, to memory.Opened) {
+			var r sqlstore.Replayed
+			decisions := sqlstore.DecisionsOf(from.(*sqlstore.Store), memory.Everywhere)
+			err := sqlstore.Replay(t.Context(), decisions, to.(*sqlstore.Store), &r)
+			if err != nil || r.Unknown != nil {
+				t.Fatal(err, r.Unknown)
+			}
+		})
 }

@@ -10,6 +10,7 @@ import (
 	"hark/memory/seal"
 	"hark/memory/sqlite"
 	"hark/memory/sqlite/sqlitetest"
+	"hark/memory/sqlstore"
 	"hark/memory/vectors"
 )
 
@@ -69,4 +70,17 @@ func TestSealedConformance(t *testing.T) {
 func TestConcurrentConformance(t *testing.T) {
 	t.Parallel()
 	memorytest.Concurrent(t, openEmpty)
+}
+
+func TestReplayConformance(t *testing.T) {
+	t.Parallel()
+	memorytest.Replay(t, 10, func(t testing.TB) memory.Opened { return openSome(t, sqlitetest.Dir(t)) },
+		func(t testing.TB, from, to memory.Opened) {
+			var r sqlstore.Replayed
+			decisions := sqlstore.DecisionsOf(from.(*sqlite.Store).Store, memory.Everywhere)
+			err := sqlstore.Replay(t.Context(), decisions, to.(*sqlite.Store).Store, &r)
+			if err != nil || r.Unknown != nil {
+				t.Fatal(err, r.Unknown)
+			}
+		})
 }

@@ -119,8 +119,8 @@ func breakStatement(t *testing.T, s *Store, query string) {
 	s.engine.writer.statements[query] = statement
 }
 
-// After a restore failed half-way, the next one takes over everything.
-func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
+// After a replay failed half-way, the next one does everything.
+func TestEveryStatementOfAReplayMayFail(t *testing.T) {
 	t.Parallel()
 	if !long {
 		t.Skip("HARK_LONG=1 runs it")
@@ -142,12 +142,12 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 		memory.Chose{Guild: 300, Choice: memory.Remember, At: id(9).Time()})
 	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
 	closed(t, s)
-	old := s.engine.dir + "/" + FileName
+	old := replacedFile{path: s.engine.dir + "/" + FileName, version: len(migrations)}
 	model := open(t, copied(t, backup))
 	must(t, model.Checked(bg))
 	model.engine.writer.statements = nil
 	var r Restored
-	if err := model.takeOver(bg, old, nil, &r.Taken); err != nil || r.Deleted == 0 || r.Edited != 1 ||
+	if err := old.replay(bg, model, &r); err != nil || r.Deleted == 0 || r.Edited != 1 ||
 		r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -156,11 +156,11 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 		s := open(t, copied(t, backup))
 		must(t, s.Checked(bg))
 		breakStatement(t, s, query)
-		if err := s.takeOver(bg, old, nil, &r.Taken); err == nil {
-			t.Errorf("%s\nfailed, and taking over didn't", query)
+		if err := old.replay(bg, s, &r); err == nil {
+			t.Errorf("%s\nfailed, and the replay didn't", query)
 		}
 		delete(s.engine.writer.statements, query)
-		if err := s.takeOver(bg, old, nil, &r.Taken); err != nil {
+		if err := old.replay(bg, s, &r); err != nil {
 			t.Error(err)
 		}
 		if got := dump(t, s); got != want {
@@ -169,7 +169,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if err := model.takeOver(ctx, old, nil, &r.Taken); !errors.Is(err, context.Canceled) {
+	if err := old.replay(ctx, model, &r); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error) {
@@ -23,7 +24,7 @@ func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memo
 
 func carryOutAll(t *testing.T, s *Store) {
 	t.Helper()
-	if _, err := s.resumeForgettings(bg, func(string, int64, int64) {}); err != nil {
+	if _, err := sqlstore.FinishForgettings(bg, s.Store, nil); err != nil {
 		t.Fatal(err)
 	}
 }

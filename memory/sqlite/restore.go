@@ -15,14 +15,12 @@ import (
 )
 
 type Restored struct {
-	// Known says whether the replaced database told what was forgotten since the backup. Unknown is why not;
-	// nil if there was no database.
-	Known   bool
-	Unknown error
-
-	Key            string                  // the fingerprint of the key that the memory is sealed with now; "" if it isn't
-	Forgettings    []memory.DeletionReport // carried out
-	sqlstore.Taken                         // since the backup
+	// Known says whether the replaced database told all that was forgotten since the backup. Unknown is why not; nil if
+	// there was no database.
+	Known             bool
+	Key               string                  // the fingerprint of the key that the memory is sealed with now; "" if it isn't
+	Forgettings       []memory.DeletionReport // carried out
+	sqlstore.Replayed                         // since the backup
 }
 
 // Keys are those of a backup and of the database that it replaces; nil: none. Those of what isn't sealed don't matter.
@@ -74,18 +72,13 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err != nil {
 		return r, err
 	}
-	whole, damage := inspectExisting(ctx, path)
-	if whole {
-		sealing, err := readSealing(ctx, path)
-		whole = err == nil
-		damage = err
-		if sealing.IsSealed() && !opens(sealing, keys.Replaced) {
-			return r, fmt.Errorf("only the memory that it would replace knows what was forgotten since, and that is sealed with the "+
-				"key %s: name the file with that key in memory.key_file or HARK_MEMORY_KEY_FILE; if the key is lost, move %s "+
-				"elsewhere, restore, and forget again what you know of", sealing.Fingerprint, path)
-		}
+	replaced, err := findReplaced(ctx, path, keys.Replaced)
+	if err != nil {
+		return r, err
 	}
-	if err := os.Mkdir(copied, 0o700); err != nil {
+	r.Unknown = replaced.damage
+	err = os.Mkdir(copied, 0o700)
+	if err != nil {
 		return r, err
 	}
 	err = copyFile(ctx, from, filepath.Join(copied, FileName), func(done, total int64) {
@@ -100,39 +93,120 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err != nil {
 		return r, err
 	}
-	r.Known = whole
-	r.Unknown = damage
-	if r.Known {
-		r.Unknown = s.takeOver(ctx, path, keys.Replaced, &r.Taken)
-		r.Known = r.Unknown == nil
+	err = replaced.replay(ctx, s, &r)
+	if err == nil {
+		r.Forgettings, err = sqlstore.FinishForgettings(ctx, s.Store, func(done, total int) {
+			progress("forgetting", int64(done), int64(total))
+		})
 	}
-	if options.Secret != nil && keys.Replaced != nil && keys.Replaced != keys.Backup {
+	if err == nil && options.Secret != nil && keys.Replaced != nil && keys.Replaced != keys.Backup {
 		_, err = sqlstore.Rewrap(ctx, s.Store, keys.Replaced)
-		options.Secret = keys.Replaced
 	}
-	if err := errors.Join(err, s.Close()); err != nil || ctx.Err() != nil {
-		return r, errors.Join(err, ctx.Err())
+	if err == nil {
+		err = s.Erase(ctx, true)
 	}
-	options.Check = false
-	s, err = Open(ctx, copied, options)
+	err = errors.Join(err, s.Close(), ctx.Err())
 	if err != nil {
 		return r, err
 	}
-	r.Forgettings, err = s.resumeForgettings(ctx, progress)
-	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
-		return r, err
-	}
-	sealing, err = readSealing(ctx, filepath.Join(copied, FileName))
+	return r, putInPlace(ctx, filepath.Join(copied, FileName), replaced, &r)
+}
+
+// putInPlace replaces a database by a restored one.
+func putInPlace(ctx context.Context, restored string, replaced replacedFile, r *Restored) error {
+	err := syncPath(restored)
 	if err != nil {
-		return r, err
+		return err
+	}
+	sealing, err := readSealing(ctx, restored)
+	if err != nil {
+		return err
 	}
 	r.Key = sealing.Fingerprint
-	if whole {
-		if err := checkpoint(ctx, path); err != nil {
-			return r, err
+	if replaced.version > 0 {
+		err = checkpoint(ctx, replaced.path)
+	}
+	if err != nil {
+		return err
+	}
+	return replaceFile(restored, replaced.path)
+}
+
+// replacedFile is the database that a restored one replaces.
+type replacedFile struct {
+	path    string
+	version int   // of its schema; 0: there is none, or it can't be read
+	damage  error // why it can't be read
+	key     *seal.Secret
+}
+
+// findReplaced looks at the database at path. It fails if that is sealed with another key.
+func findReplaced(ctx context.Context, path string, key *seal.Secret) (f replacedFile, err error) {
+	f.path = path
+	f.key = key
+	f.version, f.damage = inspectExisting(ctx, path)
+	if f.version == 0 {
+		return f, nil
+	}
+	sealing, err := readSealing(ctx, path)
+	if err != nil {
+		f.version = 0
+		f.damage = err
+		return f, nil
+	}
+	if sealing.IsSealed() && !opens(sealing, key) {
+		return f, fmt.Errorf("only the memory that it would replace knows what was forgotten since, and that is sealed with the "+
+			"key %s: name the file with that key in memory.key_file or HARK_MEMORY_KEY_FILE; if the key is lost, move %s "+
+			"elsewhere, restore, and forget again what you know of", sealing.Fingerprint, path)
+	}
+	return f, nil
+}
+
+// replay applies to the restored copy s what was decided in the replaced database.
+func (f replacedFile) replay(ctx context.Context, s *Store, r *Restored) error {
+	if f.version == 0 {
+		return nil
+	}
+	db, err := f.open(ctx, s.engine.dir)
+	if err != nil {
+		r.Unknown = err
+		return ctx.Err()
+	}
+	decisions, err := sqlstore.ReadDecisions(ctx, db, f.key)
+	if err == nil {
+		err = sqlstore.Replay(ctx, decisions, s.Store, &r.Replayed)
+	} else {
+		r.Unknown = err
+		err = nil
+	}
+	r.Known = r.Unknown == nil
+	return errors.Join(err, db.Close(), ctx.Err())
+}
+
+// open opens the database for reading. It copies one of an older version to a directory, to bring it up to date there.
+func (f replacedFile) open(ctx context.Context, dir string) (*sql.DB, error) {
+	if f.version == len(migrations) {
+		return openReading(f.path)
+	}
+	updated := filepath.Join(dir, "replaced.db")
+	for _, end := range []string{"", "-wal"} {
+		err := copyFile(ctx, f.path+end, updated+end, func(int64, int64) {})
+		if err != nil && !(end != "" && errors.Is(err, os.ErrNotExist)) {
+			return nil, err
 		}
 	}
-	return r, replaceFile(filepath.Join(copied, FileName), path)
+	db, err := sql.Open("sqlite", updated)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err == nil {
+		err = errors.Join(migrate(ctx, conn, migrations), conn.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(explain(err), db.Close())
+	}
+	return db, nil
 }
 
 // openBackup returns the options with which a backup is opened.
@@ -157,44 +231,12 @@ func opens(sealing sqlstore.Sealing, secret *seal.Secret) bool {
 	return err == nil
 }
 
-// takeOver applies to a restored copy what the database at path knows.
-func (s *Store) takeOver(ctx context.Context, path string, key *seal.Secret, taken *sqlstore.Taken) error {
-	s.engine.writer.lock <- struct{}{}
-	defer s.engine.ReleaseWriteLock(true)
-	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", fileURL(path)+"?mode=ro"); err != nil {
-		return explain(err)
-	}
-	err := sqlstore.TakeOver(ctx, s.Store, key, taken)
-	_, detached := s.engine.write.ExecContext(context.WithoutCancel(ctx), "DETACH old")
-	return errors.Join(err, detached)
-}
-
-func (s *Store) resumeForgettings(ctx context.Context,
-	progress func(what string, done, total int64)) ([]memory.DeletionReport, error) {
-	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
-	if err != nil {
-		return nil, err
-	}
-	var receipts []memory.DeletionReport
-	for _, f := range unfinished {
-		receipt, err := s.Forget(ctx, f.Forgetting, func(done, total int) {
-			progress("forgetting", int64(done), int64(total))
-		})
-		if err != nil {
-			return nil, err
-		}
-		receipts = append(receipts, receipt)
-	}
-	return receipts, nil
-}
-
-// inspectExisting reports whether a database exists at path, and what makes it unreadable.
-func inspectExisting(ctx context.Context, path string) (whole bool, damage error) {
+// inspectExisting returns the version of the database at path, and what makes it unreadable; 0 and nil if there is none.
+func inspectExisting(ctx context.Context, path string) (version int, damage error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		return false, nil
+		return 0, nil
 	}
-	var version int
 	db, err := openReading(path)
 	if err == nil {
 		err = db.QueryRowContext(ctx, `SELECT user_version FROM pragma_user_version, (SELECT count(*)
@@ -204,7 +246,10 @@ func inspectExisting(ctx context.Context, path string) (whole bool, damage error
 	if err == nil && version > len(migrations) {
 		err = fmt.Errorf("it is of version %d, made by a newer Hark than this one", version)
 	}
-	return err == nil && version > 0, explain(err)
+	if err != nil {
+		return 0, explain(err)
+	}
+	return version, nil
 }
 
 // readSealing returns how the database at path is sealed.

@@ -241,7 +241,7 @@ CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
   message INTEGER NOT NULL,
   first   INTEGER NOT NULL,
   unasked INTEGER NOT NULL DEFAULT 0, -- whether its question was deleted
-  UNIQUE (channel, message)
+  UNIQUE (channel, message, guild)
 );
 
 CREATE TABLE learn ( -- whether facts may be learned

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 
 	"hark/memory"
 )
@@ -15,9 +16,11 @@ var connectionEvents = []handler{
 
 // connect keeps a member's token, or that they took it back, unless that is forgotten.
 func (t *transaction) connect(e memory.Connected) {
-	if t.chooser(e.Guild, e.User, e.At) != 0 {
-		t.putNewer(connectionTable, e.Guild, e.User, e.Hash.String(), millis(e.At), 0, 0)
+	if t.chooser(e.Guild, e.User, e.At) == 0 {
+		return
 	}
+	t.exec(connectionTable.upsertNewer(values(6))+" OR excluded.at = connection.at AND excluded.hash = ''",
+		e.Guild, e.User, e.Hash.String(), millis(e.At), 0, 0)
 }
 
 func (t *transaction) useConnection(e memory.ConnectionUsed) {
@@ -26,12 +29,17 @@ func (t *transaction) useConnection(e memory.ConnectionUsed) {
 		e.Uses, millis(e.At), e.Guild, e.User, e.Hash.String())
 }
 
-// takeConnections takes over the tokens of the replaced database, which knows later of those that both have.
-func (t *transaction) takeConnections(*Taken) {
-	if t.isOld(connectionTable) {
-		t.exec(connectionTable.upsert("SELECT "+connectionTable.columns+" FROM old.connection WHERE true") +
-			" WHERE excluded.at >= connection.at")
+// asHash scans a column of a token's hash.
+type asHash struct{ *memory.TokenHash }
+
+func (a asHash) Scan(from any) error {
+	text, isText := from.(string)
+	if !isText {
+		return fmt.Errorf("%T where a hash should be", from)
 	}
+	*a.TokenHash = memory.TokenHash{}
+	_, err := hex.Decode(a.TokenHash[:], []byte(text))
+	return err
 }
 
 // Member implements memory.Store.
@@ -41,17 +49,12 @@ func (s *Store) Member(ctx context.Context, guild memory.GuildID, user memory.Us
 	read := func(scan Scanner) error {
 		var out bool
 		var c memory.Connection
-		var hash string
-		err := scan(&out, &hash, asTime{&c.At}, &c.Uses, asTime{&c.Used})
-		if err != nil {
-			return err
-		}
+		err := scan(&out, asHash{&c.Hash}, asTime{&c.At}, &c.Uses, asTime{&c.Used})
 		if out {
 			m.OptedOut = true
-			return nil
+		} else {
+			m.Connection = c
 		}
-		m.Connection = c
-		_, err = hex.Decode(m.Connection.Hash[:], []byte(hash))
 		return err
 	}
 	err = Each(ctx, s.engine, read, query, guild, user)

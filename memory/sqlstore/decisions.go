@@ -168,7 +168,7 @@ func (t *transaction) opt(e memory.Opted) {
 			"UPDATE channel SET chooser = 0 WHERE guild = ? AND chooser = ?")
 	}
 	if e.Out || wasOut { // opting in keeps out what was said meanwhile
-		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+		t.forgetOnce(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 	}
 }
 

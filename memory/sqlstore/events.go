@@ -12,7 +12,7 @@ import (
 
 // handlers has what the store does with each type of event.
 var handlers = byEvent(messageEvents, editEvents, answerEvents, traceEvents, recordEvents, gapEvents, personEvents,
-	connectionEvents, loreEvents, summaryEvents, decisionEvents, forgettingEvents, structureEvents)
+	connectionEvents, loreEvents, summaryEvents, decisionEvents, forgettingEvents, structureEvents, replayEvents)
 
 func byEvent(of ...[]handler) map[reflect.Type]handler {
 	all := map[reflect.Type]handler{}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -13,7 +14,9 @@ func TestEveryTypeOfEventHasAHandler(t *testing.T) {
 	t.Parallel()
 	var handled []string
 	for of := range handlers {
-		handled = append(handled, of.Name())
+		if of.PkgPath() == reflect.TypeFor[memory.Posted]().PkgPath() { // the others are Replay's
+			handled = append(handled, of.Name())
+		}
 	}
 	slices.Sort(handled)
 	if want := memorytest.EventTypes(t, ".."); !slices.Equal(handled, want) {

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"hark/memory"
 )
@@ -59,12 +58,11 @@ func (t *transaction) deleteLore(g invalid) {
 	}
 }
 
-func selectLore(schema, where string) string {
-	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, l.scheduled, " +
-		strings.Replace(sourcesColumn, "source", schema+"source", 1) +
-		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.guild = l.guild AND d.kind = " +
-		fmt.Sprint(int(aLore)) + " AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where +
-		" ORDER BY l.guild, l.id"
+// selectLore selects lore that isn't gone, with its sources.
+func selectLore(where string) string {
+	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, l.scheduled, " + sourcesColumn +
+		" FROM lore l JOIN derived d ON d.guild = l.guild AND d.kind = " + fmt.Sprint(int(aLore)) +
+		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
 }
 
 func lorePlace(column string, l memory.Lore) Place { return at("lore", column, l.Guild, l.ID) }
@@ -81,19 +79,6 @@ func (v *Vault) scanLore(scan Scanner, l *memory.Lore) error {
 // Lore implements memory.Store.
 func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error) {
 	return cached(ctx, s, &s.lore, guild, "read the lore of server %d", func() ([]memory.Lore, error) {
-		return list(ctx, s.engine, s.vault.scanLore, selectLore("", "l.guild = ?"), guild)
+		return list(ctx, s.engine, s.vault.scanLore, selectLore("l.guild = ?"), guild)
 	})
-}
-
-// takeOldLore takes over deletions and newer versions from the replaced database.
-func (t *transaction) takeOldLore(r *Taken) {
-	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.deleteKnowledge(aLore, guild, id) },
-		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL
-		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`)
-	changed := listIn(t, r.from.scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m
-		WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)`))
-	for _, l := range changed {
-		t.tellLore(l)
-	}
-	r.Lore += len(changed)
 }

@@ -132,25 +132,6 @@ func (t *transaction) putNewer(to table, row ...any) bool {
 	return t.exec(to.upsertNewer(values(len(row))), row...) > 0
 }
 
-// takeNewer takes over newer rows from the replaced database (schema old) and returns how many.
-func (t *transaction) takeNewer(from table) int {
-	columns := strings.Replace(from.columns, "chooser", t.oldChooser(from.name), 1)
-	return t.exec(from.upsertNewer("SELECT " + columns + " FROM old." + from.name + " WHERE true"))
-}
-
-// isOld reports whether the replaced database has a table: it may be of a version without it.
-func (t *transaction) isOld(is table) bool {
-	return t.has("SELECT 1 FROM pragma_table_info(?, 'old')", is.name)
-}
-
-// oldChooser returns the column with who chose in a table of the replaced database; 0 if that is of a version without it.
-func (t *transaction) oldChooser(table string) string {
-	if t.has("SELECT 1 FROM pragma_table_info(?, 'old') WHERE name = 'chooser'", table) {
-		return "chooser"
-	}
-	return "0"
-}
-
 // note sets a key in meta.
 func (t *transaction) note(key, value string) { t.put(table{"meta", 1, "key, value"}, key, value) }
 

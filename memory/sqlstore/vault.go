@@ -47,10 +47,8 @@ type Sealing struct {
 }
 
 // ReadSealing returns how a memory is sealed.
-func ReadSealing(ctx context.Context, q Querier) (Sealing, error) { return readSealing(ctx, q, "meta") }
-
-func readSealing(ctx context.Context, q Querier, table string) (s Sealing, err error) {
-	_, err = Found(RowOf(ctx, q, "SELECT value FROM "+table+" WHERE key = '"+SealKey+"'").Scan(asJSON{&s}))
+func ReadSealing(ctx context.Context, q Querier) (s Sealing, err error) {
+	_, err = Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+SealKey+"'").Scan(asJSON{&s}))
 	return s, err
 }
 
