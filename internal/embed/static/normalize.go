@@ -213,10 +213,7 @@ func (m characterMap) find(key string) (string, bool) {
 	at := uint32(0)
 	next := func(by uint32) bool {
 		at ^= by
-		if uint64(at) >= uint64(len(m.nodes)) {
-			return false
-		}
-		return true
+		return uint64(at) < uint64(len(m.nodes))
 	}
 	children := func(node uint32) uint32 { return node >> 10 << (node & (1 << 9) >> 6) }
 	if len(m.nodes) == 0 {
