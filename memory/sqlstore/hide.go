@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -96,16 +95,13 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 		rows[i] = c.row
 	}
 	args := o.args(channels, jsonOf(rows))
-	const madeFromThem = "SELECT s.guild, s.derived, s.repeats, 0 AS itself FROM " + someMessages +
-		" CROSS JOIN source s" + thatFall + " AND s.kind = 0 AND s.place = c.id AND s.id = m.id AND s.guild = "
-	made := selects(o.Guild, madeFromThem+"m.guild", args...)
-	made.queries = append(made.queries, selecting{madeFromThem + fmt.Sprint(memory.LocalGuild), args})
-	t.invalidate(made, cause{hide: o.hides()})
+	d := t.fallen(args)
+	deleted := t.invalidate(t.madeFromThese(o.Guild, d.ids), cause{hide: o.hides()})
 	t.flush()
 	t.addDeleted(&r)
-	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
-		segments: map[int64]int{}}
-	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
+	if deleted > 0 { // perhaps some of them
+		d = t.fallen(args)
+	}
 	slices.Sort(d.rows)
 	for _, rows := range byGuild(d.rows, SequenceBits+ChannelBits) {
 		r.Messages += t.exec(`INSERT INTO pending_deletion (guild, row, forgetting) SELECT ?, value, ? FROM json_each(?)`,
@@ -119,6 +115,32 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	t.changed.Text = true // again, because Erase may have run since begin
 	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", t.jsonText(r), id)
 	return r
+}
+
+// fallen returns the messages of some that a rule covers.
+func (t *transaction) fallen(args []any) *pendingDeletion {
+	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
+		segments: map[int64]int{}}
+	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
+	return d
+}
+
+// madeFromThese selects what is made from messages of a guild, or of memory.Everywhere.
+func (t *transaction) madeFromThese(guild memory.GuildID, of map[memory.ChannelID][]memory.MessageID) selection {
+	keys := [][2]int64{}
+	for channel, ids := range of {
+		for _, id := range ids {
+			keys = append(keys, [2]int64{int64(channel), int64(id)})
+		}
+	}
+	list := t.jsonText(keys)
+	made := selection{guilds: citing(guild)}
+	for _, in := range made.guilds {
+		made.queries = append(made.queries, selecting{triples + `SELECT s.guild, s.derived, s.repeats, 0 AS itself
+			FROM j CROSS JOIN source s WHERE (s.guild = ?2 OR ?2 = -1) AND s.kind = 0 AND s.place = j.a AND s.id = j.b`,
+			[]any{list, in}})
+	}
+	return made
 }
 
 func (d *pendingDeletion) add(scan Scanner) error {

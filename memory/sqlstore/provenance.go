@@ -63,8 +63,8 @@ type cause struct {
 }
 
 // invalidate deletes what s selects and everything derived from it. Of answers that Discord still shows it
-// keeps the sources, to find them once they must be hidden.
-func (t *transaction) invalidate(s selection, why cause) {
+// keeps the sources, to find them once they must be hidden. It returns how many things it deleted.
+func (t *transaction) invalidate(s selection, why cause) int {
 	all, err := s.closure(t.ctx, t, why.hide)
 	ensure(err)
 	all = slices.DeleteFunc(all, func(g invalid) bool {
@@ -81,6 +81,7 @@ func (t *transaction) invalidate(s selection, why cause) {
 		t.changed.Text = true
 		t.deleteDerived(g, why.deleted)
 	}
+	return len(all)
 }
 
 // deleteKnowledge deletes a fact or lore, except its id, and the answers that used it.
