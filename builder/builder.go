@@ -16,20 +16,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"hark/builder/escape"
-)
-
-// Layout is the form of a prompt.
-type Layout string
-
-const (
-	// LayoutSections has a system message and one user message with all sections.
-	LayoutSections Layout = "sections"
-	// LayoutPlain is short and without marks, for small models.
-	LayoutPlain Layout = "plain"
-	// LayoutChat is LayoutSections with each of the session's turns as a message.
-	LayoutChat Layout = "chat"
 )
 
 // Layouts returns all layouts, the default first.
@@ -49,62 +35,6 @@ func (l Layout) UsefulTokens() int {
 		return PlainMaxTokens / 3
 	}
 	return UsefulTokens
-}
-
-const (
-	// DefaultMaxTokens is the default budget of a prompt, PlainMaxTokens that of LayoutPlain.
-	DefaultMaxTokens = 4000
-	PlainMaxTokens   = 700
-	// MinTokens is enough for every layout with the labels of every language: headings, one sentence of
-	// instructions and some words of the query.
-	MinTokens = 100
-	// UsefulTokens is the least budget of a prompt that is worth an answer, but in LayoutPlain: it has the rules, a
-	// question and some of what was said. Below it the question still stands, and little else.
-	UsefulTokens = 700
-
-	// Characters of a history line and of a person's data that are shown at first.
-	DefaultLineChars = 150
-	DefaultDataChars = 100
-)
-
-// Options configure a Builder.
-type Options struct {
-	Layout    Layout // empty: LayoutSections
-	MaxTokens int    // of all messages with their overhead; 0: the layout's DefaultTokens
-	Window    int    // tokens of prompt and answer together that the model takes; 0: unknown
-	Answer    int    // tokens of Window reserved for the answer
-	MaxChars  int    // characters of recalled data; 0: no limit
-	Citations bool   // number history items, and tell the model to cite them
-	Labels    Labels // the zero value: DefaultLabels
-
-	// LineChars and DataChars are the characters of a history line and of a person's data that are shown at
-	// first; a neighbour's line gets four fifths. They grow while the section has room, best items first.
-	// 0: the defaults.
-	LineChars, DataChars int
-	// Sections replace limits of the layout's DefaultSections.
-	Sections map[SectionType]Limits
-}
-
-// Counter counts the tokens of a text. It must be safe for concurrent use. A text has no more tokens than
-// bytes.
-type Counter interface {
-	Count(text string) int
-	// Stored returns Count of a text by its stored o200k count; 0 if the text must be counted.
-	Stored(text string, stored int) int
-}
-
-// Builder builds prompts. It is safe for concurrent use.
-type Builder struct {
-	options Options
-	labels  Labels
-	marks   [6]string
-	escape  *escape.Escaper
-	tally   *tally
-	costs   costs
-	shares  shares
-	modes   [toolsAndHistory + 1]map[Mode]*instructions
-	fixed   int // tokens of a prompt without persona, rules, recalled text, session and query
-	least   int // the smallest budget
 }
 
 // New returns an error for an unknown layout, an invalid label or section limit, or a budget too small for
@@ -211,19 +141,29 @@ func (b *Builder) History(in Input, maxChars int) (string, []Shown) {
 	return string(w.buf), w.shownLines()
 }
 
-// maxTokens returns the budget of the prompt being built.
-func (w *work) maxTokens() int {
-	most := w.b.options.MaxTokens
-	if w.in.MaxTokens > 0 {
-		most = min(most, max(w.in.MaxTokens, w.b.least))
-	}
-	return most
+// leastTokens returns the tokens of the smallest prompt, without its query.
+func (b *Builder) leastTokens() int {
+	w := b.begin(Input{})
+	w.plan()
+	w.decide(0)
+	w.render()
+	return w.counted()
 }
 
-// stored returns the tokens of text by its stored count; 0 if text must be counted.
-func (b *Builder) stored(text string, tokens int) int {
-	if tokens <= 0 {
-		return 0
+// plan measures whatever the largest budget could show.
+func (w *work) plan() {
+	for k, plan := range [sectionKinds]func(*section, size){
+		w.planSession, w.planParticipants, w.planHistory, w.planEarlier, w.planLore, w.planFiles} {
+		s := &w.sections[k]
+		k := kind(k)
+		if modes := w.b.shares.sections[k].modes; len(modes) > 0 && !slices.Contains(modes, w.mode) {
+			s.items = w.items(k)
+			s.absent = true
+			continue
+		}
+		plan(s, w.mostOf(k))
 	}
-	return min(b.tally.count.Stored(text, tokens), len(text))
+	w.planPersona()
+	w.planQuery()
+	w.planChars()
 }

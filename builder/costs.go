@@ -4,15 +4,11 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strconv"
-	"sync"
 	"unicode/utf8"
 )
 
 // noLimit exceeds the tokens and characters of any text.
 const noLimit = 1 << 40
-
-// size is an amount of both budgets.
-type size struct{ tokens, chars int }
 
 func (s size) plus(o size) size      { return size{s.tokens + o.tokens, s.chars + o.chars} }
 func (s size) atLeast(o size) size   { return size{max(s.tokens, o.tokens), max(s.chars, o.chars)} }
@@ -21,15 +17,6 @@ func (s size) within(room size) bool { return s.tokens <= room.tokens && s.chars
 
 // tallySize is the most texts whose counts are cached.
 const tallySize = 1 << 14
-
-// tally caches token counts. It keeps hashes and no texts: forgotten text mustn't live on here.
-type tally struct {
-	count Counter
-	seed  maphash.Seed
-
-	mu   sync.Mutex
-	seen map[uint64]int
-}
 
 func newTally(count Counter) *tally {
 	return &tally{count: count, seed: maphash.MakeSeed(), seen: map[uint64]int{}}
@@ -54,28 +41,6 @@ func (t *tally) of(text []byte) int {
 	}
 	t.seen[key] = n
 	return n
-}
-
-// costs are the tokens of the builder's own words, counted once in their usual context. All digits cost the
-// same, so times needn't be counted each time.
-type costs struct {
-	stamp       int // of a new line and "[07-24 12:30] "
-	stampYear   int // of a new line and "[2024-07-24 12:30] "
-	gap         int // of an empty line before a line
-	neighbour   int // of a new line and its mark
-	besideClock int // of these and "[08:08] "
-	besideStamp int // of these and "[07-24 12:30] "
-	besideYear  int // of these and "[2024-07-24 12:30] "
-	person      int // of a participant's line without name, id and time
-	data        int // of the data line without the data
-	around      int // of the signs around a name
-	earlierMark int
-	condensed   int // of its title with the new lines around it
-	titles      [sectionKinds]int
-	persona     int // of the sentence used without a persona
-	systemHead  int // of the title of the system instructions, or of their replacement
-	reminder    int // of the last line
-	nothing     int // of the line for "nothing recalled"; in the plain layout, of the title over recalled data
 }
 
 // spare returns what the smallest prompt can do without.
@@ -107,7 +72,8 @@ func newCosts(l *Labels, layout Layout, count Counter) costs {
 	}
 	c.systemHead = max(count.Count(headSystem), count.Count(plainSystem)) + count.Count(leastRule) + 2
 	if layout == LayoutPlain {
-		c.persona, c.nothing = count.Count(plainPersona)+2, count.Count(plainPrevious)+2
+		c.persona = count.Count(plainPersona) + 2
+		c.nothing = count.Count(plainPrevious) + 2
 	} else {
 		c.nothing = max(count.Count(l.Nothing), count.Count(fmt.Sprintf(l.More, 88_888_888)),
 			count.Count(l.MoreOne)) + 1
@@ -130,7 +96,8 @@ func lineStart(start string, count func(string) int) int {
 
 // marksTokens returns the tokens of an item's marks, without what follows them.
 func (b *Builder) marksTokens(on [6]bool) int {
-	shown, rest := string(appendMarks(nil, &b.marks, on)), b.costs.stamp
+	shown := string(appendMarks(nil, &b.marks, on))
+	rest := b.costs.stamp
 	if b.options.Citations {
 		shown += "[8]"
 		rest += b.Tokens("[8]")
@@ -147,3 +114,23 @@ func appendNumber(dst []byte, n int) []byte {
 }
 
 func runes(text []byte) int { return utf8.RuneCount(text) }
+
+// Tokens returns the tokens of a text.
+func (b *Builder) Tokens(text string) int { return b.tally.of([]byte(text)) }
+
+// stored returns the tokens of text by its stored count; 0 if text must be counted.
+func (b *Builder) stored(text string, tokens int) int {
+	if tokens <= 0 {
+		return 0
+	}
+	return min(b.tally.count.Stored(text, tokens), len(text))
+}
+
+// maxTokens returns the budget of the prompt being built.
+func (w *work) maxTokens() int {
+	most := w.b.options.MaxTokens
+	if w.in.MaxTokens > 0 {
+		most = min(most, max(w.in.MaxTokens, w.b.least))
+	}
+	return most
+}

@@ -1,28 +1,12 @@
 package builder
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"hark/builder/escape"
 )
-
-// leastTokens returns the tokens of the smallest prompt, without its query.
-func (b *Builder) leastTokens() int {
-	w := b.begin(Input{})
-	w.plan()
-	w.decide(0)
-	w.render()
-	return w.counted()
-}
-
-// instructions are a mode's rules.
-type instructions struct {
-	lines  []string
-	tokens []int // by n: of the first n lines
-}
 
 func newInstructions(lines []string, count Counter) *instructions {
 	i := &instructions{lines: lines, tokens: []int{0}}
@@ -42,8 +26,10 @@ func (i *instructions) within(tokens int) int {
 }
 
 func (w *work) planPersona() {
-	if w.persona = strings.TrimSpace(w.in.Persona); w.persona == "" {
-		w.persona, w.personaSize = defaultPersona, w.b.costs.persona
+	w.persona = strings.TrimSpace(w.in.Persona)
+	if w.persona == "" {
+		w.persona = defaultPersona
+		w.personaSize = w.b.costs.persona
 		if w.plain() {
 			w.persona = plainPersona
 		}
@@ -54,7 +40,8 @@ func (w *work) planPersona() {
 
 func (w *work) planQuery() {
 	q := &w.in.Query
-	w.query, w.queryFixed = strings.TrimSpace(q.Content), 0
+	w.query = strings.TrimSpace(q.Content)
+	w.queryFixed = 0
 	switch {
 	case !w.plain():
 		w.queryFixed = w.speakerTokens(q) + w.b.costs.stampYear
@@ -104,7 +91,8 @@ const (
 // ModeGeneral would show, so a wrongly inferred mode loses nothing that was recalled.
 func (w *work) decide(budget int) {
 	shares := &w.b.shares
-	whole, all := shares.whole, int64(budget)
+	whole := shares.whole
+	all := int64(budget)
 	left := max(0, all-int64(w.b.fixed)) * whole
 	take := func(wanted, most int64) int64 { // wanted in tokens
 		part := max(0, min(wanted*whole, most, left))
@@ -167,7 +155,8 @@ func (w *work) decide(budget int) {
 	}
 	for k := range w.sections {
 		s := &w.sections[k]
-		s.floor, s.ceiling = int(demands[k].floor/whole), int((demands[k].ceiling+demands[k].raised)/whole)
+		s.floor = int(demands[k].floor / whole)
+		s.ceiling = int((demands[k].ceiling + demands[k].raised) / whole)
 		w.fill(s, size{int(parts[k] / whole), w.charRoom[k]})
 		w.tokens += s.used.tokens
 	}
@@ -224,7 +213,8 @@ func (w *work) fitQuery(tokens int) string {
 	if tokens >= w.querySize || w.query == "" {
 		return w.query
 	}
-	chars, mark := utf8.RuneCountInString(w.query), middleMark
+	chars := utf8.RuneCountInString(w.query)
+	mark := middleMark
 	if tokens < wordsOfMark {
 		mark = shortMark
 	}
@@ -251,18 +241,6 @@ func (w *work) fitPersona(tokens int) string {
 		}
 	}
 	return ""
-}
-
-func (w *work) sizeOfMore(n int) size {
-	text := w.moreText(n)
-	return size{w.b.Tokens(text) + 1, utf8.RuneCountInString(text) + 1}
-}
-
-func (w *work) moreText(n int) string {
-	if n == 1 {
-		return w.b.labels.MoreOne
-	}
-	return fmt.Sprintf(w.b.labels.More, n)
 }
 
 // InstructionTokens returns the tokens of all rules of these modes without tools. Rules common to all modes

@@ -6,13 +6,6 @@ import (
 	"hark/builder/escape"
 )
 
-// File is a text or an image attached to the question. Images go to the model beside the prompt.
-type File struct {
-	Name  string
-	Text  string // contents; empty for an image
-	Image int    // tokens of the image; 0 for a text
-}
-
 const (
 	fileChars = 1500 // of a file's contents, shown at first
 	fileName  = 80   // most characters of a file's name
@@ -62,25 +55,4 @@ func (w *work) appendFileHead(dst []byte, f *File) []byte {
 	}, shortened(strings.TrimSpace(f.Name), fileName))
 	dst = w.b.escape.AppendSafe(dst, name, escape.NameInLine)
 	return append(dst, contentsEnd...)
-}
-
-// appendFiles writes the text files.
-func (w *work) appendFiles() {
-	s := &w.sections[kindFiles]
-	begun := false
-	for i := range s.entries[:s.shown] {
-		e := &s.entries[i]
-		f := &w.in.Files[e.index]
-		if f.Image > 0 {
-			continue
-		}
-		w.gap()
-		if !begun {
-			w.section(SectionFiles)
-			begun = true
-		}
-		w.buf = w.appendFileHead(w.buf, f)
-		w.put(escape.FileText.Newline)
-		w.putPiece(&e.pieces[0])
-	}
 }

@@ -13,7 +13,8 @@ import (
 // first of search, modification, analysis and creation.
 func InferMode(question string, tools []string) (Mode, string) {
 	q := plainQuestion(question)
-	weights, why := map[Mode]int{}, map[Mode][]string{}
+	weights := map[Mode]int{}
+	why := map[Mode][]string{}
 	for _, c := range cues() {
 		if match := c.pattern.FindString(q); match != "" {
 			weights[c.mode] += c.weight
@@ -25,10 +26,12 @@ func InferMode(question string, tools []string) (Mode, string) {
 		weights[ModeSearch] += 2
 		why[ModeSearch] = append(why[ModeSearch], "after "+tools[len(tools)-1])
 	}
-	best, least := ModeGeneral, enough+weights[ModeGeneral]-1
+	best := ModeGeneral
+	least := enough + weights[ModeGeneral] - 1
 	for _, m := range []Mode{ModeSearch, ModeModification, ModeAnalysis, ModeCreation} {
 		if weights[m] > least {
-			best, least = m, weights[m]
+			best = m
+			least = weights[m]
 		}
 	}
 	return best, strings.Join(why[best], ", ")
@@ -51,13 +54,6 @@ var searching = []string{"search_memory", historyTool, "recall_lore", "get_parti
 // historyTool queries the records of calls.
 const historyTool = "conversation_history"
 
-// cue is a pattern that speaks for a mode. A weight of 2 or more suffices alone.
-type cue struct {
-	mode    Mode
-	weight  int
-	pattern *regexp.Regexp
-}
-
 // readChars is how many characters of a question are read: long ones say first what is wanted.
 const readChars = 600
 
@@ -72,19 +68,6 @@ var (
 	codeBlock = regexp.MustCompile("(?s)```.*?(```|$)")
 	addressed = regexp.MustCompile(
 		`<@[!&]?\d+>|@hark\b|^\W*(?:(?:hey|hi|hello|ok|yo|hallo|salut|hola) )?hark\b[,:!]?|\bhark\W*$`)
-)
-
-// Mode is the kind of work that a question asks for. It decides the instructions, and which sections may
-// exceed their ceiling if the budget has room left.
-type Mode string
-
-// The modes. A question that isn't clearly of another is ModeGeneral.
-const (
-	ModeGeneral      Mode = "general"
-	ModeCreation     Mode = "creation"     // make something new
-	ModeSearch       Mode = "search"       // find something said or decided earlier
-	ModeModification Mode = "modification" // change something that exists
-	ModeAnalysis     Mode = "analysis"     // explain, compare, judge or summarise
 )
 
 // Modes returns all modes, ModeGeneral first.

@@ -1,23 +1,9 @@
 package builder
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-)
-
-// The headings of the layouts. Package escape keeps members from forging them.
-const (
-	headSystem   = "=== SYSTEM INSTRUCTIONS ==="
-	headPrevious = "=== PREVIOUS CONTEXT ==="
-	headSession  = "=== CURRENT SESSION ==="
-	headQuery    = "=== CURRENT QUERY ==="
-
-	plainSystem   = "SYSTEM ROLE:"
-	plainPrevious = "PREVIOUS CONTEXT (from long-term memory):"
-	plainSession  = "RECENT CONVERSATION:"
-	plainQuery    = "CURRENT QUERY:"
 )
 
 // reminder follows the query, in every layout.
@@ -178,36 +164,6 @@ var modules = map[Mode][]string{
 		  next likeliest.
 		- Report opinions of members fairly, the minority's too. Don't guess at motives.
 		- Say how sure you are where it isn't plain, and what is missing to be surer.`),
-}
-
-// rules returns a layout's instructions in a mode, one a line, the most important first.
-func rules(o Options, m Mode, t tooling) []string {
-	if o.Layout == LayoutPlain {
-		var lines []string
-		if o.Citations {
-			lines = append(lines, plainCiteRule)
-		}
-		if t != noTools {
-			lines = append(lines, plainToolsRule)
-		}
-		return lines
-	}
-	lines := slices.Clone(rulesFirst)
-	lines[ruleNewer] = fmt.Sprintf(lines[ruleNewer], o.Labels.earlier())
-	if o.Citations {
-		lines = append(lines, ruleCite)
-	}
-	if t != noTools {
-		lines = append(lines, ruleTools)
-	}
-	if t == toolsAndHistory {
-		lines = append(lines, ruleHistory)
-	}
-	lines = append(lines, rulesThen...)
-	if marks := o.Labels.legend(); marks != "" {
-		lines = append(lines, marks)
-	}
-	return append(lines, modules[m]...)
 }
 
 // legend returns the rule that explains the marks of the history; empty if there are none.

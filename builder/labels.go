@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -162,4 +163,23 @@ func signs(l Labels) []string {
 	}
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
+}
+
+// The headings of the layouts. Package escape keeps members from forging them.
+const (
+	headSystem   = "=== SYSTEM INSTRUCTIONS ==="
+	headPrevious = "=== PREVIOUS CONTEXT ==="
+	headSession  = "=== CURRENT SESSION ==="
+	headQuery    = "=== CURRENT QUERY ==="
+
+	plainSystem   = "SYSTEM ROLE:"
+	plainPrevious = "PREVIOUS CONTEXT (from long-term memory):"
+	plainSession  = "RECENT CONVERSATION:"
+	plainQuery    = "CURRENT QUERY:"
+)
+
+// agoForms returns the longest forms of appendAgo, with as many digits as possible.
+func (l *Labels) agoForms() [8]string {
+	return [...]string{l.JustNow, l.Minute, fmt.Sprintf(l.Minutes, 59), l.Hour, fmt.Sprintf(l.Hours, 23), l.Day,
+		fmt.Sprintf(l.Days, 7), "2008-08-08"}
 }

@@ -38,18 +38,27 @@ func LabelsIn(language string, emoji bool) (Labels, bool) {
 const earlierMark = "[previous_context] "
 
 func withASCII(l Labels) Labels {
-	l.Person, l.DataMark, l.Neighbour, l.EarlierMark = "- ", "  - ", "  | ", earlierMark
+	l.Person = "- "
+	l.DataMark = "  - "
+	l.Neighbour = "  | "
+	l.EarlierMark = earlierMark
 	return l
 }
 
 func withEmoji(l Labels) Labels {
 	l.Participants = "📋 " + l.Participants
-	l.Person, l.DataMark = "• ", "  └─ "
+	l.Person = "• "
+	l.DataMark = "  └─ "
 	l.History = "💬 " + l.History
-	l.High, l.Medium, l.Low = "🔥", "📝", "💡"
-	l.Involved, l.Recent, l.Starred = "👤", "🕐", "⭐"
+	l.High = "🔥"
+	l.Medium = "📝"
+	l.Low = "💡"
+	l.Involved = "👤"
+	l.Recent = "🕐"
+	l.Starred = "⭐"
 	l.Neighbour = "  ┆ "
-	l.Earlier, l.EarlierMark = "📜 "+l.Earlier, earlierMark
+	l.Earlier = "📜 " + l.Earlier
+	l.EarlierMark = earlierMark
 	l.Condensed = "🧵 " + l.Condensed
 	l.Lore = "📖 " + l.Lore
 	return l

@@ -53,7 +53,8 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 	all := DefaultSections(layout)
 	s := shares{whole: DefaultMaxTokens, together: DefaultMaxTokens}
 	if layout == LayoutPlain {
-		s.whole, s.together = PlainMaxTokens, plainRecalled
+		s.whole = PlainMaxTokens
+		s.together = plainRecalled
 	}
 	s.systemMost = s.whole
 	for section, limits := range set {
@@ -81,7 +82,8 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 		}
 		all[section] = limits
 	}
-	s.system, s.query = int64(all[SectionSystem].Ceiling), int64(all[SectionQuery].Ceiling)
+	s.system = int64(all[SectionSystem].Ceiling)
+	s.query = int64(all[SectionQuery].Ceiling)
 	for k, section := range sectionTypes {
 		limits := all[section]
 		s.sections[k] = share{floor: int64(limits.Floor), ceiling: int64(limits.Ceiling),

@@ -51,7 +51,8 @@ func balanced(s []byte) bool {
 		case '(':
 			depth++
 		case ')':
-			if depth--; depth < 0 {
+			depth--
+			if depth < 0 {
 				return false
 			}
 		}
@@ -304,7 +305,8 @@ const (
 
 // apart reports whether two times differ in their date, or else in their minute, as shown.
 func (w *work) apart(t, other time.Time) int {
-	t, other = t.In(w.in.Now.Location()), other.In(w.in.Now.Location())
+	t = t.In(w.in.Now.Location())
+	other = other.In(w.in.Now.Location())
 	switch {
 	case t.Year() != other.Year() || t.YearDay() != other.YearDay():
 		return apartDays
@@ -363,11 +365,46 @@ func appendUnits(dst []byte, n int, one, more string) []byte {
 	return fmt.Appendf(dst, more, n)
 }
 
-// agoForms returns the longest forms of appendAgo, with as many digits as possible.
-func (l *Labels) agoForms() [8]string {
-	return [...]string{l.JustNow, l.Minute, fmt.Sprintf(l.Minutes, 59), l.Hour, fmt.Sprintf(l.Hours, 23), l.Day,
-		fmt.Sprintf(l.Days, 7), "2008-08-08"}
-}
-
 // recent reports whether t is within the last 24 hours, or in the future, because clocks differ.
 func recent(t, now time.Time) bool { return now.Sub(t) < day }
+
+func (w *work) plain() bool { return w.b.options.Layout == LayoutPlain }
+
+// earlierByRelevance returns the indices of the summaries, most relevant first, then newest.
+func (w *work) earlierByRelevance() []int {
+	order := upTo(len(w.in.PreviousContext))
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(w.in.PreviousContext[b].Relevance, w.in.PreviousContext[a].Relevance), b-a)
+	})
+	return order
+}
+
+// earlierStamp returns the size of appendEarlierTime.
+func (w *work) earlierStamp(e *Earlier) (s size) {
+	if e.Time.IsZero() {
+		return s
+	}
+	w.scratch = w.appendEarlierTime(w.scratch[:0], e.Time)
+	return size{w.b.tally.of(w.scratch) + 1, runes(w.scratch)}
+}
+
+// upTo returns 0 to n-1.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// appendEarlierTime appends the time of a summary's session, if known. The plain layout shows only the date,
+// because a time begins a turn there.
+func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
+	switch {
+	case t.IsZero():
+		return dst
+	case w.plain():
+		return t.In(w.in.Now.Location()).AppendFormat(dst, "(2006-01-02) ")
+	}
+	return append(appendStamp(dst, t, w.in.Now, false), ' ')
+}

@@ -21,7 +21,9 @@ type Part struct {
 // Part lays out participants, history and lore, in this order, as in a prompt but without titles, in at most
 // maxTokens. It leaves out items from the end of each. Of in's other fields it uses only Now and FirstNumber.
 func (b *Builder) Part(in Input, maxTokens int) Part {
-	in.Mode, in.Session, in.PreviousContext = ModeGeneral, nil, nil
+	in.Mode = ModeGeneral
+	in.Session = nil
+	in.PreviousContext = nil
 	for room := maxTokens; room > 0; {
 		p := b.part(in, room)
 		if p.Tokens <= maxTokens {
@@ -34,7 +36,8 @@ func (b *Builder) Part(in Input, maxTokens int) Part {
 
 func (b *Builder) part(in Input, room int) Part {
 	w := b.begin(in)
-	w.alone, w.charsCount = true, false
+	w.alone = true
+	w.charsCount = false
 	p := Part{}
 	for _, k := range []struct {
 		kind  kind
@@ -44,7 +47,8 @@ func (b *Builder) part(in Input, room int) Part {
 		{kindParticipants, w.planParticipants, w.putPeople}, {kindHistory, w.planHistory, w.putHistory},
 		{kindLore, w.planLore, w.putLore},
 	} {
-		s, most := &w.sections[k.kind], size{tokens: room - 1, chars: noLimit} // a new line
+		s := &w.sections[k.kind]
+		most := size{tokens: room - 1, chars: noLimit} // a new line
 		k.plan(s, most)
 		w.fill(s, most)
 		p.Left += s.items - s.shown
@@ -58,13 +62,13 @@ func (b *Builder) part(in Input, room int) Part {
 		room -= s.used.tokens + 1
 	}
 	p.Text = string(w.buf)
-	p.Tokens, p.Numbers, p.Shown = b.Tokens(p.Text), w.numbers(), w.shownLines()
-	p.People, p.Lore = w.sections[kindParticipants].shown, w.sections[kindLore].shown
+	p.Tokens = b.Tokens(p.Text)
+	p.Numbers = w.numbers()
+	p.Shown = w.shownLines()
+	p.People = w.sections[kindParticipants].shown
+	p.Lore = w.sections[kindLore].shown
 	return p
 }
-
-// Tokens returns the tokens of a text.
-func (b *Builder) Tokens(text string) int { return b.tally.of([]byte(text)) }
 
 // MessageTokens returns the tokens of a chat message, with the model's overhead for each.
 func (b *Builder) MessageTokens(text string) int { return b.Tokens(text) + MessageOverhead }
@@ -90,4 +94,33 @@ func IsHidden(r rune) bool { return escape.IsHidden(r) }
 // Safe returns at most that many characters of a person's text, escaped for use within a line.
 func (b *Builder) Safe(text string, chars int) string {
 	return strings.TrimSpace(string(b.escape.AppendSafe(nil, shortened(text, chars), escape.InLine)))
+}
+
+func (w *work) planParticipants(s *section, most size) {
+	if w.plain() && (!w.alone || len(w.in.History) > 0) {
+		return
+	}
+	s.items = len(w.in.Participants)
+	s.head = w.head(kindParticipants)
+	c := &w.b.costs
+	for i := range w.in.Participants {
+		p := &w.in.Participants[i]
+		e := entry{index: i}
+		name := w.name(p.Name)
+		e.fixed.tokens = c.person + w.tagTokens(p.ID) + c.around + w.b.tally.of(name)
+		if strings.TrimSpace(p.Data) != "" {
+			e.pieces = []piece{w.measure(p.Data, 0, escape.InLine, w.b.options.DataChars)}
+			e.fixed.tokens += c.data
+		}
+		if w.charsCount {
+			w.scratch = w.appendParticipant(w.scratch[:0], p)
+			e.fixed.chars = runes(w.scratch) + 1
+			if len(e.pieces) > 0 {
+				e.fixed.chars += runes([]byte(w.b.labels.DataMark)) + runes([]byte(w.b.labels.Data)) + 1
+			}
+		}
+		if !w.add(s, e, most) {
+			return
+		}
+	}
 }

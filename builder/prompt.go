@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"strings"
 	"time"
 
 	"hark/memory"
@@ -193,4 +194,64 @@ type Turn struct {
 type Replied struct {
 	Name string // of its author; empty: the question is no reply
 	Text string
+}
+
+// Layout is the form of a prompt.
+type Layout string
+
+const (
+	// LayoutSections has a system message and one user message with all sections.
+	LayoutSections Layout = "sections"
+	// LayoutPlain is short and without marks, for small models.
+	LayoutPlain Layout = "plain"
+	// LayoutChat is LayoutSections with each of the session's turns as a message.
+	LayoutChat Layout = "chat"
+)
+
+// Boundary is a section's place in a prompt: the bytes from Start to End of a message's content, with its
+// title and without the empty lines around it. The heading of recalled data belongs to SectionPreviousContext.
+// In the chat layout each turn is a section.
+type Boundary struct {
+	Type       SectionType
+	Message    int // the index in Prompt.Messages
+	Start, End int
+}
+
+// Span is the place of an item of the input in a prompt: the bytes from Start to End of a message's content.
+type Span struct {
+	Type       SectionType
+	Item       int // the index in the section's list in Input
+	Line       int // the index in a history item's Lines
+	Message    int // the index in Prompt.Messages
+	Start, End int
+}
+
+// File is a text or an image attached to the question. Images go to the model beside the prompt.
+type File struct {
+	Name  string
+	Text  string // contents; empty for an image
+	Image int    // tokens of the image; 0 for a text
+}
+
+// Join returns messages of this layout as one text, as Prompt.String does.
+func (l Layout) Join(messages []ChatMessage) string {
+	var b strings.Builder
+	for i, m := range messages {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		if l == LayoutChat {
+			b.WriteString("[" + m.Role + "]\n")
+		}
+		b.WriteString(m.Content)
+	}
+	return b.String()
+}
+
+// Counter counts the tokens of a text. It must be safe for concurrent use. A text has no more tokens than
+// bytes.
+type Counter interface {
+	Count(text string) int
+	// Stored returns Count of a text by its stored o200k count; 0 if the text must be counted.
+	Stored(text string, stored int) int
 }

@@ -1,32 +1,16 @@
 package builder
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"hark/builder/escape"
 )
 
-// render writes the planned messages into buf.
-func (w *work) render() {
-	w.buf, w.ends, w.roles, w.bounds = w.buf[:0], w.ends[:0], w.roles[:0], w.bounds[:0]
-	w.spans = w.spans[:0]
-	w.appendSystem()
-	w.endMessage(RoleSystem)
-	w.appendPrevious()
-	switch {
-	case w.sections[kindSession].shown == 0:
-	case w.b.options.Layout == LayoutChat:
-		w.endMessage(RoleUser)
-		w.appendTurnMessages()
-	default:
-		w.appendSession()
-	}
-	w.appendQuery()
-	w.endMessage(RoleUser)
-}
-
 func (w *work) endMessage(role string) {
-	w.ends, w.roles = append(w.ends, len(w.buf)), append(w.roles, role)
+	w.ends = append(w.ends, len(w.buf))
+	w.roles = append(w.roles, role)
 }
 
 // begun reports whether the message being written has begun.
@@ -70,91 +54,6 @@ func (w *work) appendSystem() {
 		w.put("\n\n")
 	}
 	w.put(rules)
-}
-
-// headings returns the headings of the system message, of recalled data, of the session and of the query.
-func (w *work) headings() [4]string {
-	if w.plain() {
-		return [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
-	}
-	return [...]string{headSystem, headPrevious, headSession, headQuery}
-}
-
-// appendPrevious writes the recalled data.
-func (w *work) appendPrevious() {
-	any := w.recalledAny(howManyShown)
-	if w.plain() {
-		if any {
-			w.title(SectionPreviousContext, plainPrevious)
-			w.putPlain()
-		}
-		return
-	}
-	w.gap()
-	w.section(SectionPreviousContext)
-	w.put(headPrevious)
-	if !any {
-		if text := w.insteadOf(); text != "" {
-			w.put("\n", text)
-		}
-		return
-	}
-	w.put("\n")
-	start := len(w.buf)
-	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore} {
-		s := &w.sections[k]
-		if s.shown == 0 {
-			continue
-		}
-		if len(w.buf) > start {
-			w.put("\n\n")
-		}
-		if k != kindEarlier { // which began with the heading
-			w.section(sectionTypes[k])
-		}
-		switch k {
-		case kindEarlier:
-			w.putEarlier(s)
-		case kindParticipants:
-			w.put(w.b.labels.Participants, "\n")
-			w.putPeople(s)
-		case kindHistory:
-			w.putHistory(s)
-		case kindLore:
-			w.put(w.b.labels.Lore, "\n")
-			w.putLore(s)
-		}
-	}
-}
-
-// putPlain writes the recalled data as paragraphs.
-func (w *work) putPlain() {
-	start := len(w.buf)
-	gap := func() {
-		if len(w.buf) > start {
-			w.put("\n\n")
-		}
-	}
-	earlier := &w.sections[kindEarlier]
-	for _, i := range w.oldestFirst(earlier) {
-		gap()
-		w.putSummary(&earlier.entries[i])
-	}
-	if s := &w.sections[kindHistory]; s.shown > 0 {
-		gap()
-		w.section(SectionHistory)
-		w.putHistory(s)
-	}
-	lore := &w.sections[kindLore]
-	for i := range lore.entries[:lore.shown] {
-		gap()
-		if i == 0 {
-			w.section(SectionLore)
-		}
-		start := w.at()
-		w.putPiece(&lore.entries[i].pieces[0])
-		w.span(SectionLore, lore.entries[i].index, 0, start)
-	}
 }
 
 // putLore writes the lore, one to a line.
@@ -287,4 +186,179 @@ func (w *work) appendQuery() {
 		w.section(SectionInstruction)
 		w.put(reminder)
 	}
+}
+
+// appendFiles writes the text files.
+func (w *work) appendFiles() {
+	s := &w.sections[kindFiles]
+	begun := false
+	for i := range s.entries[:s.shown] {
+		e := &s.entries[i]
+		f := &w.in.Files[e.index]
+		if f.Image > 0 {
+			continue
+		}
+		w.gap()
+		if !begun {
+			w.section(SectionFiles)
+			begun = true
+		}
+		w.buf = w.appendFileHead(w.buf, f)
+		w.put(escape.FileText.Newline)
+		w.putPiece(&e.pieces[0])
+	}
+}
+
+// historyFixed returns the size of the builder's own words in an item.
+func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
+	if w.charsCount {
+		for i := range item.Lines {
+			w.scratch = w.appendLineStart(w.scratch[:0], item, e, i, n)
+			s.chars += runes(w.scratch) + 1
+		}
+	}
+	s.tokens = w.stampTokens(item.Lines[e.lead].Time)
+	if w.isApart(e) {
+		s = s.plus(size{w.b.costs.gap, 1})
+	}
+	if w.b.options.Citations {
+		s.tokens += w.b.tally.of(appendNumber(nil, n))
+	}
+	s.tokens += w.b.marksTokens(e.marks)
+	if item.isElsewhere() {
+		s.tokens += 2 + w.b.tally.of(w.place(item.Channel, item.Title))
+	}
+	for i := range item.Lines {
+		line := &item.Lines[i]
+		if w.plain() {
+			w.scratch = w.appendAuthor(w.scratch[:0], line.Author, w.authorName(line))
+			w.scratch = append(w.appendReply(w.scratch, line.ReplyTo), ':')
+			s.tokens += w.b.tally.of(w.scratch)
+		} else {
+			s.tokens += w.tagTokens(line.Author) + w.replyTokens(line.ReplyTo)
+		}
+		if i != e.lead {
+			s.tokens += w.besideTokens(line.Time, item.Lines[e.lead].Time)
+		}
+	}
+	return s
+}
+
+// shownTurns returns the indices of the shown turns, in order, and whether the summary is shown.
+func (w *work) shownTurns() (turns []int, condensed bool) {
+	s := &w.sections[kindSession]
+	for _, i := range w.oldestFirst(s) {
+		e := &s.entries[i]
+		if e.index == condensedAt {
+			condensed = true
+			continue
+		}
+		for j := range e.pieces {
+			turns = append(turns, e.index+j)
+		}
+	}
+	return turns, condensed
+}
+
+func (w *work) planHistory(s *section, most size) {
+	order := w.byRelevance()
+	s.items = len(order)
+	s.head = w.head(kindHistory)
+	for _, i := range order {
+		item := &w.in.History[i]
+		e := entry{index: i, lead: item.lead()}
+		if !w.plain() {
+			e.marks = w.marks(item)
+		}
+		e.fixed = w.historyFixed(item, &e, w.first+len(s.entries))
+		for j, line := range item.Lines {
+			chars := w.b.options.LineChars
+			if j != e.lead {
+				chars = chars * besideFifths / 5
+			}
+			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, escape.InLine, chars))
+		}
+		if len(s.entries) < bestItems {
+			e.claim = w.claimOf(&e.pieces[e.lead], bestLines*w.b.options.LineChars/3)
+		}
+		if !w.add(s, e, most) {
+			return
+		}
+	}
+}
+
+// condensedAt is the index of the session's summary among its turns.
+const condensedAt = -1
+
+// oldestFirst returns the indices of s's shown entries, in order of time.
+func (w *work) oldestFirst(s *section) []int {
+	order := upTo(s.shown)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
+	return order
+}
+
+// prompt returns what was written, with its report.
+func (w *work) prompt(tokens int) Prompt {
+	p := Prompt{layout: w.b.options.Layout, Messages: make([]ChatMessage, len(w.ends))}
+	text := string(w.buf)
+	start := 0
+	for i, end := range w.ends {
+		p.Messages[i] = ChatMessage{Role: w.roles[i], Content: text[start:end]}
+		start = end
+	}
+	p.Boundaries = w.boundaries(p.Messages)
+	p.Spans = slices.Clone(w.spans)
+	p.Shown = w.shownLines()
+	p.Numbers = w.numbers()
+	p.Turns, p.Condensed = w.shownTurns()
+	p.Report = w.report(tokens)
+	return p
+}
+
+func (w *work) sectionReport(s *section, title string) SectionReport {
+	shown := s.shown
+	if s.kind == kindSession { // an exchange has several
+		turns, condensed := w.shownTurns()
+		shown = len(turns)
+		if condensed {
+			shown++
+		}
+	}
+	r := SectionReport{
+		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
+		Included: shown, Dropped: s.items - shown,
+	}
+	want := s.used // including what is missing
+	for i := range s.entries[:s.shown] {
+		if e := &s.entries[i]; e.isCut() {
+			r.Cut++
+			if r.Cut == 1 {
+				want = want.minus(e.size(func(p *piece) size { return p.taken })).plus(e.whole())
+			}
+		}
+	}
+	switch {
+	case r.Dropped == 0 && r.Cut == 0:
+		return r
+	case s.absent:
+		r.Why = WhyMode
+		return r
+	case s.shown < len(s.entries):
+		want = s.used.plus(s.entries[s.shown].short())
+		if s.shown == 0 {
+			want = want.plus(s.head)
+		}
+	case r.Cut == 0:
+		r.Why = WhyCount
+		return r
+	}
+	switch {
+	case want.tokens > s.ceiling:
+		r.Why = WhyCeiling
+	case want.chars > w.charRoom[s.kind]:
+		r.Why = WhyCharacters
+	default:
+		r.Why = WhyBudget
+	}
+	return r
 }

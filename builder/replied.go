@@ -6,12 +6,6 @@ import (
 	"hark/builder/escape"
 )
 
-// replyLine is a form of the line before the query that says what it replies to.
-type replyLine struct {
-	text   string // with its new line
-	tokens int
-}
-
 const replyBegin = "replying to "
 
 // repliedChars are the characters that the line's forms quote, longest first.

@@ -2,7 +2,6 @@ package builder
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -21,27 +20,13 @@ func (w *work) check() (tokens int, within bool) {
 
 // counted returns the tokens of what was written.
 func (w *work) counted() int {
-	tokens, start := promptOverhead+MessageOverhead*len(w.ends)+w.imageTokens(), 0
+	tokens := promptOverhead + MessageOverhead*len(w.ends) + w.imageTokens()
+	start := 0
 	for _, end := range w.ends {
 		tokens += w.b.tally.of(w.buf[start:end])
 		start = end
 	}
 	return tokens
-}
-
-// prompt returns what was written, with its report.
-func (w *work) prompt(tokens int) Prompt {
-	p := Prompt{layout: w.b.options.Layout, Messages: make([]ChatMessage, len(w.ends))}
-	text, start := string(w.buf), 0
-	for i, end := range w.ends {
-		p.Messages[i] = ChatMessage{Role: w.roles[i], Content: text[start:end]}
-		start = end
-	}
-	p.Boundaries, p.Spans = w.boundaries(p.Messages), slices.Clone(w.spans)
-	p.Shown, p.Numbers = w.shownLines(), w.numbers()
-	p.Turns, p.Condensed = w.shownTurns()
-	p.Report = w.report(tokens)
-	return p
 }
 
 // numbers returns the numbers of the shown history items; nil without Options.Citations.
@@ -87,12 +72,14 @@ func (w *work) report(tokens int) Report {
 	b := w.b
 	all := int64(w.maxTokens())
 	share := func(of int64) int { return int(of * all / b.shares.whole) }
-	titles, names := w.headings(), b.labels.sectionTitles()
+	titles := w.headings()
+	names := b.labels.sectionTitles()
 	names[kindSession] = titles[2]
 	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.systemMost), Included: 1,
 		Tokens: w.systemTokens() + b.costs.titles[kindSession]}
 	if w.personaShown != w.persona || w.rulesShown < len(w.rules.lines) {
-		system.Cut, system.Why = 1, whyCut(w.personaSize+w.rules.all(), system.Ceiling)
+		system.Cut = 1
+		system.Why = whyCut(w.personaSize+w.rules.all(), system.Ceiling)
 	}
 	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
 		Tokens: w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession]}
@@ -106,7 +93,8 @@ func (w *work) report(tokens int) Report {
 		query.Tokens += w.placeFixed
 	}
 	if w.queryShown != w.query {
-		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
+		query.Cut = 1
+		query.Why = whyCut(w.querySize, query.Ceiling)
 	}
 	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer,
 		Sections: make([]SectionReport, 0, 8)}
@@ -126,76 +114,12 @@ func (w *work) report(tokens int) Report {
 	return r
 }
 
-func (w *work) sectionReport(s *section, title string) SectionReport {
-	shown := s.shown
-	if s.kind == kindSession { // an exchange has several
-		turns, condensed := w.shownTurns()
-		if shown = len(turns); condensed {
-			shown++
-		}
-	}
-	r := SectionReport{
-		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
-		Included: shown, Dropped: s.items - shown,
-	}
-	want := s.used // including what is missing
-	for i := range s.entries[:s.shown] {
-		if e := &s.entries[i]; e.isCut() {
-			if r.Cut++; r.Cut == 1 {
-				want = want.minus(e.size(func(p *piece) size { return p.taken })).plus(e.whole())
-			}
-		}
-	}
-	switch {
-	case r.Dropped == 0 && r.Cut == 0:
-		return r
-	case s.absent:
-		r.Why = WhyMode
-		return r
-	case s.shown < len(s.entries):
-		want = s.used.plus(s.entries[s.shown].short())
-		if s.shown == 0 {
-			want = want.plus(s.head)
-		}
-	case r.Cut == 0:
-		r.Why = WhyCount
-		return r
-	}
-	switch {
-	case want.tokens > s.ceiling:
-		r.Why = WhyCeiling
-	case want.chars > w.charRoom[s.kind]:
-		r.Why = WhyCharacters
-	default:
-		r.Why = WhyBudget
-	}
-	return r
-}
-
 // whyCut returns why a text of that many tokens was cut.
 func whyCut(tokens, ceiling int) Why {
 	if tokens > ceiling {
 		return WhyCeiling
 	}
 	return WhyBudget
-}
-
-// Boundary is a section's place in a prompt: the bytes from Start to End of a message's content, with its
-// title and without the empty lines around it. The heading of recalled data belongs to SectionPreviousContext.
-// In the chat layout each turn is a section.
-type Boundary struct {
-	Type       SectionType
-	Message    int // the index in Prompt.Messages
-	Start, End int
-}
-
-// Span is the place of an item of the input in a prompt: the bytes from Start to End of a message's content.
-type Span struct {
-	Type       SectionType
-	Item       int // the index in the section's list in Input
-	Line       int // the index in a history item's Lines
-	Message    int // the index in Prompt.Messages
-	Start, End int
 }
 
 // span notes that an item stands from start to the end of buf. See at.
@@ -233,17 +157,10 @@ func (w *work) boundaries(messages []ChatMessage) []Boundary {
 // Layout returns the prompt's layout.
 func (p Prompt) Layout() Layout { return p.layout }
 
-// Join returns messages of this layout as one text, as Prompt.String does.
-func (l Layout) Join(messages []ChatMessage) string {
-	var b strings.Builder
-	for i, m := range messages {
-		if i > 0 {
-			b.WriteString("\n\n")
-		}
-		if l == LayoutChat {
-			b.WriteString("[" + m.Role + "]\n")
-		}
-		b.WriteString(m.Content)
+// headings returns the headings of the system message, of recalled data, of the session and of the query.
+func (w *work) headings() [4]string {
+	if w.plain() {
+		return [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
 	}
-	return b.String()
+	return [...]string{headSystem, headPrevious, headSession, headQuery}
 }

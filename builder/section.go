@@ -1,76 +1,12 @@
 package builder
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"hark/builder/escape"
 )
-
-// kind is a section that competes for the budget. Kinds of equal priority are served in this order.
-type kind int
-
-const (
-	kindSession kind = iota
-	kindParticipants
-	kindHistory
-	kindEarlier
-	kindLore
-	kindFiles
-	sectionKinds
-)
-
-var sectionTypes = [sectionKinds]SectionType{
-	SectionSession, SectionParticipants, SectionHistory, SectionPreviousContext, SectionLore, SectionFiles,
-}
-
-// isRecalled reports whether a section stands under the heading of recalled data.
-func (k kind) isRecalled() bool { return k != kindSession && k != kindFiles }
-
-// section is a section's items and the decisions on them.
-type section struct {
-	kind    kind
-	head    size
-	entries []entry // best first, as far as they can ever fit
-	items   int     // in the input
-	need    size    // of all items; above any ceiling if entries are left out
-
-	absent bool // in this mode
-
-	floor, ceiling int // in tokens
-	shown          int // entries in the prompt
-	more           bool
-	used, room     size
-}
-
-// entry is an item: the builder's own words around members' text.
-type entry struct {
-	index  int // in the input
-	fixed  size
-	pieces []piece
-	lead   int     // the piece that grows first
-	claim  claim   // of that piece
-	marks  [6]bool // of a history item
-}
-
-// claim is a longer form of a piece that gets room before any later entry.
-type claim struct {
-	at   int // bytes; 0 if nothing is claimed
-	size size
-}
-
-// piece is a measured text of a member.
-type piece struct {
-	text  string
-	block *escape.Block
-	safe  bool // needs no escaping
-	chars int  // of text, where it is cut; else 0
-	cut   int  // bytes shown at first
-	short size // of those bytes
-	whole size // of all bytes
-	at    int  // bytes shown, as decided
-	taken size // of those bytes
-}
 
 // size returns the size of an entry with the given size of each piece.
 func (e *entry) size(of func(*piece) size) size {
@@ -192,13 +128,17 @@ func (w *work) add(s *section, e entry, most size) bool {
 // line about the rest, and then more of the cut texts, best first. It stops at the first step that doesn't
 // fit, so that with more room nothing gets shorter unless more entries are shown.
 func (w *work) fill(s *section, room size) {
-	s.shown, s.more, s.used, s.room = 0, false, s.head, room
+	s.shown = 0
+	s.more = false
+	s.used = s.head
+	s.room = room
 	claimed := s.head
 	for i := range s.entries {
 		e := &s.entries[i]
 		for j := range e.pieces {
 			p := &e.pieces[j]
-			p.at, p.taken = p.cut, p.short
+			p.at = p.cut
+			p.taken = p.short
 		}
 		next := claimed.plus(e.short())
 		if s.shown < i || !next.within(room) {
@@ -218,7 +158,8 @@ func (w *work) fill(s *section, room size) {
 		if !with.within(room) {
 			return // growth would be undone once that line fits
 		}
-		s.more, s.used = true, with
+		s.more = true
+		s.used = with
 	}
 	for i := range s.entries[:s.shown] {
 		e := &s.entries[i]
@@ -255,7 +196,9 @@ func (w *work) show(s *section, p *piece, c claim, room size) bool {
 	if !with.within(room) {
 		return false
 	}
-	p.at, p.taken, s.used = c.at, c.size, with
+	p.at = c.at
+	p.taken = c.size
+	s.used = with
 	return true
 }
 
@@ -294,4 +237,16 @@ func (w *work) growPart(s *section, p *piece, most int, room size) {
 			return
 		}
 	}
+}
+
+func (w *work) sizeOfMore(n int) size {
+	text := w.moreText(n)
+	return size{w.b.Tokens(text) + 1, utf8.RuneCountInString(text) + 1}
+}
+
+func (w *work) moreText(n int) string {
+	if n == 1 {
+		return w.b.labels.MoreOne
+	}
+	return fmt.Sprintf(w.b.labels.More, n)
 }

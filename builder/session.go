@@ -1,16 +1,11 @@
 package builder
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"hark/builder/escape"
 )
-
-// condensedAt is the index of the session's summary among its turns.
-const condensedAt = -1
 
 // planSession plans the newest turn first, then the one replied to, the summary, and the other turns, newest
 // first.
@@ -88,22 +83,6 @@ func (w *work) turnsByWorth() []int {
 	return append(order, rest...)
 }
 
-// shownTurns returns the indices of the shown turns, in order, and whether the summary is shown.
-func (w *work) shownTurns() (turns []int, condensed bool) {
-	s := &w.sections[kindSession]
-	for _, i := range w.oldestFirst(s) {
-		e := &s.entries[i]
-		if e.index == condensedAt {
-			condensed = true
-			continue
-		}
-		for j := range e.pieces {
-			turns = append(turns, e.index+j)
-		}
-	}
-	return turns, condensed
-}
-
 // appendSession writes the summary and the turns under their heading.
 func (w *work) appendSession() {
 	s := &w.sections[kindSession]
@@ -137,7 +116,8 @@ func (w *work) appendCondensed(p *piece) {
 
 // appendTurn writes the i-th turn.
 func (w *work) appendTurn(i int, p *piece) {
-	start, t := w.at(), &w.in.Session[i]
+	start := w.at()
+	t := &w.in.Session[i]
 	if w.turnBlock(t) != escape.AnswerText { // else the message's role names the speaker
 		if w.isStamped(t) {
 			w.buf = append(appendStamp(w.buf, t.Time, w.in.Now, false), ' ')
@@ -165,7 +145,8 @@ func (w *work) turnStampTokens(t *Turn) int {
 func (w *work) appendTurnMessages() {
 	s := &w.sections[kindSession]
 	for _, i := range w.oldestFirst(s) {
-		e, role := &s.entries[i], RoleUser
+		e := &s.entries[i]
+		role := RoleUser
 		w.section(SectionSession)
 		switch {
 		case e.index == condensedAt:
@@ -201,31 +182,6 @@ func (b *Builder) SessionUse(turns []Turn) (tokens, room int) {
 // MaxTokens returns the most tokens of a prompt.
 func (b *Builder) MaxTokens() int { return b.options.MaxTokens }
 
-// earlierByRelevance returns the indices of the summaries, most relevant first, then newest.
-func (w *work) earlierByRelevance() []int {
-	order := upTo(len(w.in.PreviousContext))
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(w.in.PreviousContext[b].Relevance, w.in.PreviousContext[a].Relevance), b-a)
-	})
-	return order
-}
-
-// earlierStamp returns the size of appendEarlierTime.
-func (w *work) earlierStamp(e *Earlier) (s size) {
-	if e.Time.IsZero() {
-		return s
-	}
-	w.scratch = w.appendEarlierTime(w.scratch[:0], e.Time)
-	return size{w.b.tally.of(w.scratch) + 1, runes(w.scratch)}
-}
-
-// oldestFirst returns the indices of s's shown entries, in order of time.
-func (w *work) oldestFirst(s *section) []int {
-	order := upTo(s.shown)
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
-	return order
-}
-
 // putEarlier writes the summaries, oldest first, one a line.
 func (w *work) putEarlier(s *section) {
 	w.put(w.b.labels.Earlier)
@@ -235,22 +191,109 @@ func (w *work) putEarlier(s *section) {
 	}
 }
 
-// appendEarlierTime appends the time of a summary's session, if known. The plain layout shows only the date,
-// because a time begins a turn there.
-func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
-	switch {
-	case t.IsZero():
-		return dst
-	case w.plain():
-		return t.In(w.in.Now.Location()).AppendFormat(dst, "(2006-01-02) ")
-	}
-	return append(appendStamp(dst, t, w.in.Now, false), ' ')
-}
-
 // putSummary writes a summary with its time, if known.
 func (w *work) putSummary(e *entry) {
 	start := w.at()
 	w.buf = w.appendEarlierTime(w.buf, w.in.PreviousContext[e.index].Time)
 	w.putPiece(&e.pieces[0])
 	w.span(SectionPreviousContext, e.index, 0, start)
+}
+
+// render writes the planned messages into buf.
+func (w *work) render() {
+	w.buf = w.buf[:0]
+	w.ends = w.ends[:0]
+	w.roles = w.roles[:0]
+	w.bounds = w.bounds[:0]
+	w.spans = w.spans[:0]
+	w.appendSystem()
+	w.endMessage(RoleSystem)
+	w.appendPrevious()
+	switch {
+	case w.sections[kindSession].shown == 0:
+	case w.b.options.Layout == LayoutChat:
+		w.endMessage(RoleUser)
+		w.appendTurnMessages()
+	default:
+		w.appendSession()
+	}
+	w.appendQuery()
+	w.endMessage(RoleUser)
+}
+
+// appendPrevious writes the recalled data.
+func (w *work) appendPrevious() {
+	any := w.recalledAny(howManyShown)
+	if w.plain() {
+		if any {
+			w.title(SectionPreviousContext, plainPrevious)
+			w.putPlain()
+		}
+		return
+	}
+	w.gap()
+	w.section(SectionPreviousContext)
+	w.put(headPrevious)
+	if !any {
+		if text := w.insteadOf(); text != "" {
+			w.put("\n", text)
+		}
+		return
+	}
+	w.put("\n")
+	start := len(w.buf)
+	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore} {
+		s := &w.sections[k]
+		if s.shown == 0 {
+			continue
+		}
+		if len(w.buf) > start {
+			w.put("\n\n")
+		}
+		if k != kindEarlier { // which began with the heading
+			w.section(sectionTypes[k])
+		}
+		switch k {
+		case kindEarlier:
+			w.putEarlier(s)
+		case kindParticipants:
+			w.put(w.b.labels.Participants, "\n")
+			w.putPeople(s)
+		case kindHistory:
+			w.putHistory(s)
+		case kindLore:
+			w.put(w.b.labels.Lore, "\n")
+			w.putLore(s)
+		}
+	}
+}
+
+// putPlain writes the recalled data as paragraphs.
+func (w *work) putPlain() {
+	start := len(w.buf)
+	gap := func() {
+		if len(w.buf) > start {
+			w.put("\n\n")
+		}
+	}
+	earlier := &w.sections[kindEarlier]
+	for _, i := range w.oldestFirst(earlier) {
+		gap()
+		w.putSummary(&earlier.entries[i])
+	}
+	if s := &w.sections[kindHistory]; s.shown > 0 {
+		gap()
+		w.section(SectionHistory)
+		w.putHistory(s)
+	}
+	lore := &w.sections[kindLore]
+	for i := range lore.entries[:lore.shown] {
+		gap()
+		if i == 0 {
+			w.section(SectionLore)
+		}
+		start := w.at()
+		w.putPiece(&lore.entries[i].pieces[0])
+		w.span(SectionLore, lore.entries[i].index, 0, start)
+	}
 }

@@ -3,10 +3,8 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"hark/memory"
-	"hark/search"
 )
 
 // noteAccessChanges records the channels that Hark lost or regained by committed events. Nothing of a regained
@@ -85,18 +83,4 @@ func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 		}
 	}
 	return events, nil
-}
-
-// ShutOut returns the channels of g that Hark can't read. Only Hark's own roles matter.
-func ShutOut(ctx context.Context, log memory.PeopleReader, g *memory.Guild) (map[memory.ChannelID]bool, error) {
-	self, err := log.People(ctx, g.ID, g.Self)
-	if err != nil {
-		return nil, fmt.Errorf("look up Hark in server %d: %w", g.ID, err)
-	}
-	return search.UnreadableByHark(g, func(memory.UserID) (memory.Person, bool) {
-		if len(self) == 0 {
-			return memory.Person{}, false
-		}
-		return self[0], true
-	}), nil
 }

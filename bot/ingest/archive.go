@@ -23,8 +23,10 @@ func (f *Filler) searchArchive(ctx context.Context, v *catchUpPlan, channel memo
 	if err != nil || !remembered {
 		return err
 	}
-	if err = f.searchArchiveList(ctx, v, channel, publicArchive); err == nil || discord.Denied(err) {
-		if err = f.searchArchiveList(ctx, v, channel, privateArchive); discord.Denied(err) {
+	err = f.searchArchiveList(ctx, v, channel, publicArchive)
+	if err == nil || discord.Denied(err) {
+		err = f.searchArchiveList(ctx, v, channel, privateArchive)
+		if discord.Denied(err) {
 			err = f.searchArchiveList(ctx, v, channel, joinedArchive)
 		}
 	}

@@ -1,20 +1,10 @@
 package ingest
 
 import (
-	"context"
-
 	"hark/bot/discord"
+	"hark/internal/body"
 	"hark/memory"
 )
-
-// converter returns a converter that obeys what admins chose for bots and webhooks.
-func (o *Options) converter() *converter {
-	c := newConverter(o.Self, o.LogBots, o.Now)
-	c.bots = func(guild memory.GuildID, channel memory.ChannelID, otherwise memory.Bots) memory.Bots {
-		return o.Filter.Lookup(context.Background(), guild).BotsIn(channel, otherwise)
-	}
-	return c
-}
 
 // botsOf returns what becomes of a message of a bot or a webhook.
 func (c *converter) botsOf(guild memory.GuildID, channel memory.ChannelID) memory.Bots {
@@ -69,4 +59,25 @@ func speakerOf(w *discord.Message, id memory.UserID) *discord.User {
 	u := *w.Author
 	u.ID = discord.Snowflake(id)
 	return &u
+}
+
+func (c *converter) kindOf(w *discord.Message) memory.Kind {
+	switch {
+	case w.Author != nil && memory.UserID(w.Author.ID) == c.self:
+		return memory.FromHark
+	case w.Webhook != 0:
+		return memory.FromWebhook
+	case w.Author != nil && w.Author.Bot:
+		return memory.FromBot
+	case !body.IsSaid(typeOf(w)):
+		return memory.FromSystem
+	}
+	return memory.FromMember
+}
+
+func typeOf(w *discord.Message) int {
+	if w.Type == nil {
+		return body.Default
+	}
+	return *w.Type
 }

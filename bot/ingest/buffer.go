@@ -199,7 +199,8 @@ func (s *session) remove(after memory.MessageID, gone func(memory.Message) bool)
 
 // trim keeps the newest messages within the bounds.
 func (s *session) trim() {
-	bytes, keep := 0, 0
+	bytes := 0
+	keep := 0
 	for keep < min(len(s.messages), maxSessionMessages) {
 		bytes += len(s.messages[len(s.messages)-1-keep].Text())
 		if bytes > maxSessionBytes {

@@ -13,14 +13,6 @@ import (
 	"hark/memory"
 )
 
-// calendar is news of a guild's scheduled events. Each is kept as lore of its name, for as long as Discord shows it.
-type calendar struct {
-	guild memory.GuildID
-	shown []memory.Lore
-	over  []int64 // ids of those that Discord shows no more
-	whole bool    // whether Discord shows no others
-}
-
 // scheduled reads an event that was made or changed.
 func (c *converter) scheduled(e *discord.ScheduledEvent, out *converted) {
 	guild := memory.GuildID(e.Guild)
@@ -91,25 +83,6 @@ func placeOf(e discord.ScheduledEvent) string {
 		return fmt.Sprintf("<#%d>", e.Channel)
 	}
 	return strings.Join(strings.Fields(e.Entity.Location), " ")
-}
-
-// schedule adds to out what is new of a calendar, after committing all earlier events.
-func (w *Writer) schedule(ctx context.Context, c calendar, out *commit) error {
-	err := w.flush(ctx, out)
-	if err != nil {
-		return err
-	}
-	return w.retry(ctx, func() error {
-		kept, err := w.Memory.Lore(ctx, c.guild)
-		if err != nil {
-			return err
-		}
-		remembered, err := w.remembered(ctx, c)
-		if err == nil {
-			out.events = append(out.events, c.changes(kept, remembered)...)
-		}
-		return err
-	})
 }
 
 // remembered returns those shown events that may be kept.

@@ -4,130 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"hark/bot/discord"
-	"hark/internal/crash"
-	"hark/internal/ttl"
 	"hark/memory"
 	"hark/search"
 )
-
-// The people and direct channels that are known to be logged. Logging one again is harmless.
-const (
-	maxReported = 1 << 14
-	// The log may forget people at any time, and needs them again when they write.
-	reportedFor = time.Minute
-)
-
-// rawEvent is a gateway event as it came.
-type rawEvent struct {
-	kind string // MESSAGE_CREATE, …
-	data json.RawMessage
-	// fetched, if not nil, replaces data.
-	fetched *fetched
-	decoded decoded
-}
-
-// decoded is an event's data.
-type decoded struct {
-	message *discord.Message             // that the event is about; may be nil
-	read    func(*converter, *converted) // nil: the data isn't decoded yet
-}
-
-// ReadEvent returns a decoded gateway event, or nil if its kind doesn't matter. convert reports what can't be
-// decoded.
-func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
-	decode := readers[kind]
-	if decode == nil {
-		return nil
-	}
-	e = &rawEvent{kind: kind, data: data}
-	defer func() { _ = recover() }()
-	e.decoded, _ = decode(e.data)
-	return e
-}
 
 // takenUp is the kind of the event that comes before all others of a session that another process began.
 const takenUp = "TAKEN_UP"
 
 // TakenUp returns that event.
 func TakenUp() *rawEvent { return &rawEvent{kind: takenUp} }
-
-// converted is what an event means.
-type converted struct {
-	events []memory.Event
-	ask    *Question
-
-	merge       *memory.Guild             // a guild without its channels
-	guilds      []memory.GuildID          // all that Hark is in, if the event says so
-	unavailable memory.GuildID            // a guild with an outage
-	ready       memory.GuildID            // a guild that the events describe completely
-	update      bool                      // the events carry an older message's current state
-	heard       memory.MessageID          // a message sent or a command used just now; 0: neither
-	met         []seenMember              // members whose roles the event has, and who acted or were named
-	seen        []memory.Person           // all members whose roles the event has
-	members     func(*search.MemberRoles) // records who has which roles; may be nil
-	plan        *catchUpPlan              // the channels' newest messages, if the event has them
-	incomplete  []incomplete              // to be fetched
-	calendar    *calendar                 // what a guild's calendar has now; nil: nothing of it
-	err         error                     // why it can't be read
-}
-
-// incomplete is a channel or, with channel 0, a guild that Discord described incompletely. Nothing of it is recalled
-// until it is fetched.
-type incomplete struct {
-	guild   memory.GuildID
-	channel memory.ChannelID
-	version int // changes with every event about it
-}
-
-// seenMember is a member with roles and the time of joining.
-type seenMember struct {
-	person memory.Person
-	joined time.Time
-}
-
-// converter turns gateway events into memory's. One goroutine uses it.
-type converter struct {
-	self    memory.UserID
-	logBots bool // by default
-	// bots, if not nil, returns what becomes of messages of bots and webhooks in a channel; otherwise by default.
-	bots     func(guild memory.GuildID, channel memory.ChannelID, otherwise memory.Bots) memory.Bots
-	now      func() time.Time
-	reported *ttl.Cache[any, string] // people and channels as last logged
-	fetching map[any]int             // versions of the channels and guilds to fetch, by id
-	versions int
-	ownRoles sync.Map // memory.RoleID by memory.GuildID: see Names; also read by those who queue events
-}
-
-func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, reported: ttl.New[any, string](maxReported),
-		fetching: map[any]int{}}
-}
-
-// convert converts an event. It never panics. Errors name nothing of the event but its kind and id.
-func (c *converter) convert(e rawEvent) (out converted, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			out = c.unreadable(e)
-			err = fmt.Errorf("convert %s %d: %s", e.kind, discord.EventID(e.data), crash.Report("read", r))
-		}
-	}()
-	if decode := readers[e.kind]; decode != nil && e.decoded.read == nil {
-		e.decoded, out.err = decode(e.data)
-	}
-	if e.fetched != nil {
-		c.fetched(e.fetched, &out)
-	} else if e.decoded.read != nil {
-		e.decoded.read(c, &out)
-	}
-	if out.err != nil {
-		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, discord.EventID(e.data), out.err)
-	}
-	return out, nil
-}
 
 // unreadable returns what follows from an unreadable event: nothing is recalled of a channel whose state is
 // unknown, nor anywhere in a guild whose roles are. Such a guild lacks the role of @everyone.
@@ -179,13 +66,6 @@ func (c *converter) refetch(u incomplete, out *converted) {
 	out.incomplete = append(out.incomplete, u)
 }
 
-func (u incomplete) key() any {
-	if u.channel != 0 {
-		return u.channel
-	}
-	return u.guild
-}
-
 // changed records an event about a guild: a fetch under way may be older.
 func (c *converter) changed(guild memory.GuildID) {
 	if _, there := c.fetching[guild]; there {
@@ -205,49 +85,6 @@ func (c *converter) isLate(u incomplete, out *converted) bool {
 		c.refetch(u, out)
 	}
 	return true
-}
-
-// readers decode the kinds of events that matter.
-var readers = map[string]func(json.RawMessage) (decoded, error){
-	"MESSAGE_CREATE":      reader((*converter).messageCreate),
-	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
-	"MESSAGE_DELETE":      reader((*converter).messageDelete),
-	"MESSAGE_DELETE_BULK": reader((*converter).messageDelete),
-	"READY":               reader((*converter).ready),
-	"GUILD_CREATE":        reader((*converter).guildCreate),
-	"GUILD_DELETE":        reader((*converter).guildDelete),
-	"GUILD_UPDATE":        reader((*converter).guildUpdate),
-	"CHANNEL_CREATE":      reader((*converter).channelSeen),
-	"CHANNEL_UPDATE":      reader((*converter).channelSeen),
-	"CHANNEL_DELETE":      reader((*converter).channelDeleted),
-	"THREAD_CREATE":       reader((*converter).channelSeen),
-	"THREAD_UPDATE":       reader((*converter).channelSeen),
-	"THREAD_DELETE":       reader((*converter).channelDeleted),
-	"THREAD_LIST_SYNC":    reader((*converter).threadListSync),
-	"GUILD_ROLE_CREATE":   reader((*converter).roleSeen),
-	"GUILD_ROLE_UPDATE":   reader((*converter).roleSeen),
-	"GUILD_ROLE_DELETE":   reader((*converter).roleGone),
-	"GUILD_MEMBER_ADD":    reader((*converter).memberSeen),
-	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
-	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
-	"GUILD_MEMBERS_CHUNK": reader((*converter).membersChunk),
-	"RESUMED":             reader((*converter).resumed),
-	"INTERACTION_CREATE":  reader((*converter).interaction),
-
-	"GUILD_SCHEDULED_EVENT_CREATE": reader((*converter).scheduled),
-	"GUILD_SCHEDULED_EVENT_UPDATE": reader((*converter).scheduled),
-	"GUILD_SCHEDULED_EVENT_DELETE": reader((*converter).unscheduled),
-}
-
-func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (decoded, error) {
-	return func(data json.RawMessage) (decoded, error) {
-		v := new(T)
-		if err := discord.Unmarshal(data, v); err != nil {
-			return decoded{}, err
-		}
-		message, _ := any(v).(*discord.Message)
-		return decoded{message, func(c *converter, out *converted) { read(c, v, out) }}, nil
-	}
 }
 
 // personKey keeps users with and without member data apart, so that they don't alternate as news.

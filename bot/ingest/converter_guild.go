@@ -23,7 +23,8 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	for _, role := range guild.Roles {
 		c.ownRole(guild.ID, role)
 	}
-	out.plan, out.ready = &catchUpPlan{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
+	out.plan = &catchUpPlan{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}
+	out.ready = guild.ID
 	for _, w := range slices.Concat(g.Channels, g.Threads) {
 		if w == nil {
 			continue
@@ -66,7 +67,8 @@ func (c *converter) ready(w *wireReady, out *converted) {
 		out.err = errors.New("it doesn't say which servers there are")
 		return
 	}
-	out.guilds, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin
+	out.guilds = []memory.GuildID{}
+	out.members = (*search.MemberRoles).Begin
 	for _, g := range w.Guilds {
 		out.guilds = append(out.guilds, memory.GuildID(g.ID))
 	}
@@ -104,13 +106,6 @@ func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 	}
 }
 
-// fetched is Discord's answer about something incomplete. It is queued like an event, so that order is kept.
-type fetched struct {
-	incomplete
-	asChannel *discord.Channel
-	asGuild   *discord.Guild
-}
-
 // fetched reads a fetched channel or guild. REST leaves nsfw out if it is false.
 func (c *converter) fetched(f *fetched, out *converted) {
 	if f.asChannel.NSFW == nil {
@@ -139,7 +134,8 @@ func withChannelsOf(update memory.Guild, stored *memory.Guild) memory.Guild {
 }
 
 func (c *converter) channelSeen(w *discord.Channel, out *converted) {
-	guild, id := memory.GuildID(w.Guild), memory.ChannelID(w.ID)
+	guild := memory.GuildID(w.Guild)
+	id := memory.ChannelID(w.ID)
 	if id == 0 {
 		return
 	}
@@ -252,7 +248,8 @@ func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 		out.err = errNoRoles
 		return
 	}
-	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
+	guild := memory.GuildID(w.Guild)
+	user := memory.UserID(w.User.ID)
 	c.reported.Drop(personKey{guild, user, true})
 	c.reported.Drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})

@@ -11,33 +11,6 @@ import (
 // typeForward is a forwarded message's type of reference.
 const typeForward = 1
 
-// messageCreate is a new message, and the question that it may ask.
-func (c *converter) messageCreate(w *discord.Message, out *converted) {
-	out.heard = memory.MessageID(w.ID)
-	c.sawIn(out, w)
-	c.message(w, true, out)
-	out.ask = c.question(w)
-}
-
-// messageUpdate is an edit, or another change such as a pin. A partial update has only the new text.
-func (c *converter) messageUpdate(w *discord.Message, out *converted) {
-	c.sawIn(out, w)
-	if c.sourceWasDeleted(w, out) {
-		return
-	}
-	out.update = true
-	out.ask = c.edited(w)
-	if isWhole(w) || !c.isLogged(w) {
-		c.message(w, false, out)
-		return
-	}
-	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
-		edited := editOf(w, false)
-		edited.Content = memory.Clean(*w.Content)
-		out.events = append(out.events, edited)
-	}
-}
-
 // editOf returns an edit of a message, without its text.
 func editOf(w *discord.Message, unlogged bool) memory.Edited {
 	return memory.Edited{
@@ -178,27 +151,6 @@ func messageOf(w *discord.Message, kind memory.Kind) memory.Message {
 		Edited:   w.Version(),
 		Original: originalOf(w),
 	}
-}
-
-func (c *converter) kindOf(w *discord.Message) memory.Kind {
-	switch {
-	case w.Author != nil && memory.UserID(w.Author.ID) == c.self:
-		return memory.FromHark
-	case w.Webhook != 0:
-		return memory.FromWebhook
-	case w.Author != nil && w.Author.Bot:
-		return memory.FromBot
-	case !body.IsSaid(typeOf(w)):
-		return memory.FromSystem
-	}
-	return memory.FromMember
-}
-
-func typeOf(w *discord.Message) int {
-	if w.Type == nil {
-		return body.Default
-	}
-	return *w.Type
 }
 
 func filesOf(w *discord.Message) []memory.File {

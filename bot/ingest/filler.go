@@ -15,6 +15,7 @@ import (
 	"hark/internal/pace"
 	"hark/internal/ttl"
 	"hark/memory"
+	"hark/search"
 )
 
 const (
@@ -78,52 +79,11 @@ func NewFiller(o *Options) *Filler {
 // Nudge has the filler look for work now.
 func (f *Filler) Nudge() { pace.Wake(f.wake) }
 
-// put adds a plan's tasks. They replace earlier tasks for the same channels.
-func (f *Filler) put(v catchUpPlan) {
-	var tasks []task
-	add := func(id memory.ChannelID, do func(context.Context, *catchUpPlan, memory.ChannelID) error) {
-		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error {
-			return do(ctx, &v, id)
-		}})
-	}
-	for _, id := range v.missing {
-		add(id, f.checkDeleted)
-	}
-	if f.CatchUp > 0 {
-		for _, id := range v.parents {
-			add(id, f.searchArchive)
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if v.whole {
-		f.plans[v.guild] = &v
-		f.verified.Store(ttl.New[memory.MessageRef, bool](maxVerified))
-	}
-	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
-		return !t.urgent && slices.ContainsFunc(tasks, func(now task) bool {
-			return now.guild == t.guild && now.channel == t.channel
-		})
-	}), tasks...)
-	f.Nudge()
-}
-
 // Settled reports whether nothing is left to do that only this process knows of.
 func (f *Filler) Settled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.tasks) == 0 && !f.busy
-}
-
-// putIncomplete adds what must be fetched because Discord described it incompletely.
-func (f *Filler) putIncomplete(all []incomplete) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, u := range all {
-		do := func(ctx context.Context) error { return f.fetchIncomplete(ctx, u) }
-		f.tasks = append([]task{{guild: u.guild, channel: u.channel, urgent: true, do: do}}, f.tasks...)
-	}
-	f.Nudge()
 }
 
 // nextTask returns the next task that is due.
@@ -132,7 +92,8 @@ func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 	defer f.mu.Unlock()
 	for i, t := range f.tasks {
 		if (t.urgent || !onlyFirst) && !f.Now().Before(t.after) {
-			f.tasks, f.busy = slices.Delete(f.tasks, i, i+1), true
+			f.tasks = slices.Delete(f.tasks, i, i+1)
+			f.busy = true
 			return t, true
 		}
 	}
@@ -155,56 +116,6 @@ func (f *Filler) runTask(ctx context.Context, t task) {
 	f.tasks = append(f.tasks, t)
 }
 
-// fill does all the work there is, until ctx ends.
-func (f *Filler) fill(ctx context.Context) {
-	for ctx.Err() == nil && f.step(ctx) {
-	}
-	if f.tally != (tally{}) && ctx.Err() == nil {
-		f.report("caught up with Discord", 0)
-		f.tally, f.lastReport = tally{}, time.Time{}
-	}
-}
-
-// step does what is next and reports whether there was anything: a page of missed messages, else a task, else a
-// page to compare and one of the past that was asked for. If there is only something to compare, it waits until
-// that is due or other work arrives.
-func (f *Filler) step(ctx context.Context) bool {
-	open, err := f.Memory.Gaps(ctx, memory.Everywhere, false)
-	if err != nil {
-		f.failed(ctx, err, "couldn't find what is missing")
-		return false
-	}
-	open = slices.DeleteFunc(open, f.isPostponed)
-	slices.SortFunc(open, compareGaps)
-	missed := len(open) > 0 && !open[0].Past
-	if t, ok := f.nextTask(missed); ok {
-		f.runTask(ctx, t)
-		return true
-	}
-	if missed {
-		f.handlePage(ctx, open[0], len(open))
-		return true
-	}
-	g, sweeps, err := f.nextSweep(ctx)
-	if err != nil {
-		f.failed(ctx, err, "couldn't find what is to be compared")
-		return false
-	}
-	if wait := time.Until(f.sweepAt); sweeps && wait <= 0 {
-		f.handlePage(ctx, g, 0)
-	} else if sweeps && len(open) == 0 {
-		select {
-		case <-time.After(wait):
-		case <-f.wake:
-		case <-ctx.Done():
-		}
-	}
-	if len(open) > 0 {
-		f.handlePage(ctx, open[0], len(open))
-	}
-	return sweeps || len(open) > 0
-}
-
 func (f *Filler) isPostponed(g memory.Gap) bool { return f.Now().Before(f.retryAt[gapKey(g)]) }
 
 // compareGaps orders missed messages before the past that was asked for, then by age.
@@ -216,40 +127,6 @@ func compareGaps(a, b memory.Gap) int {
 		return 0
 	}
 	return cmp.Or(past(a)-past(b), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
-}
-
-// handlePage fetches or compares the next page of a gap and logs it. A gap that fails is postponed.
-func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
-	read := f.fetchPage
-	if g.Sweep {
-		read = f.comparePage
-	}
-	got, err := read(ctx, g)
-	if err == nil {
-		f.count(g, got.messages) // before the log says that nothing is left; a retry counts the same
-		err = f.commit(ctx, got)
-	}
-	if err != nil {
-		if g.Sweep {
-			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
-		} else {
-			f.failed(ctx, err, "couldn't fetch what is missing yet")
-		}
-		rest := f.Timing.Aside
-		if errors.Is(err, errLag) {
-			rest = min(rest, lag/6)
-		}
-		f.retryAt[gapKey(g)] = f.Now().Add(rest)
-		return
-	}
-	delete(f.retryAt, gapKey(g))
-	f.tally.add(got.tally)
-	if now := f.Now(); f.lastReport.IsZero() {
-		f.lastReport = now
-	} else if left > 0 && now.Sub(f.lastReport) >= reportEvery {
-		f.lastReport = now
-		f.report("fetching what is missing", left)
-	}
 }
 
 func (t *tally) add(more tally) {
@@ -351,7 +228,8 @@ func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, e
 			got.messages++
 		}
 	}
-	through, heard := g.Until, g.Until
+	through := g.Until
+	heard := g.Until
 	if len(page) > 0 {
 		through = min(memory.MessageID(page[len(page)-1].ID), g.Until)
 		heard = through
@@ -424,22 +302,6 @@ func (f *Filler) checkDeleted(ctx context.Context, v *catchUpPlan, channel memor
 	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
 }
 
-// fetchIncomplete fetches a channel or guild that Discord described incompletely.
-func (f *Filler) fetchIncomplete(ctx context.Context, u incomplete) error {
-	var err error
-	got := fetched{incomplete: u, asChannel: &discord.Channel{}}
-	if u.channel != 0 {
-		err = f.Client.Channel(ctx, u.channel, got.asChannel)
-	} else {
-		got.asGuild, err = f.fetchGuild(ctx, u.guild)
-	}
-	if err != nil {
-		return fmt.Errorf("fetch what Discord told too little of: %w", err)
-	}
-	f.Queue.Put(Item{Raw: &rawEvent{kind: "fetched", fetched: &got}})
-	return nil
-}
-
 // fetchGuild returns a guild as in GUILD_CREATE.
 func (f *Filler) fetchGuild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
 	g := &discord.Guild{Members: []*discord.Member{{}}}
@@ -456,5 +318,39 @@ func (f *Filler) Question(w *discord.Message) *Question { return f.convert.quest
 // Unlogged returns the message that a fetched message replies to, if that isn't logged; else nil.
 func (f *Filler) Unlogged(w *discord.Message) *Unlogged { return f.convert.unlogged(w.Referenced, w) }
 
-// Run fetches what is missing until ctx ends.
-func (f *Filler) Run(ctx context.Context) { pace.Every(ctx, f.Timing.Fill, f.wake, f.fill) }
+// Progress counts messages fetched from the past of a channel and its threads. Filler.mu guards it.
+type Progress struct {
+	channel memory.ChannelID
+	of      map[memory.ChannelID]bool
+	fetched map[memory.Gap]int
+	stopped bool
+}
+
+// Bounds of looking up messages at Discord.
+const (
+	maxLookUpPages = 20
+	maxVerified    = 1 << 14 // messages known to match Discord's,
+	verifiedFor    = 24 * time.Hour
+)
+
+// ShutOut returns the channels of g that Hark can't read. Only Hark's own roles matter.
+func ShutOut(ctx context.Context, log memory.PeopleReader, g *memory.Guild) (map[memory.ChannelID]bool, error) {
+	self, err := log.People(ctx, g.ID, g.Self)
+	if err != nil {
+		return nil, fmt.Errorf("look up Hark in server %d: %w", g.ID, err)
+	}
+	return search.UnreadableByHark(g, func(memory.UserID) (memory.Person, bool) {
+		if len(self) == 0 {
+			return memory.Person{}, false
+		}
+		return self[0], true
+	}), nil
+}
+
+// isTimeID tells such an id from a message's, whose last 22 bits are hardly ever zero.
+func isTimeID(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
+
+// timeID returns an id that stands for everything until now, where Discord doesn't name the newest message.
+func timeID(now time.Time) memory.MessageID {
+	return memory.FirstMessageID(now.Add(time.Millisecond))
+}

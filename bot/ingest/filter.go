@@ -50,11 +50,13 @@ func (f *Filter) commit(ctx context.Context, events []memory.Event) error {
 // decides about.
 func stages(events []memory.Event) [][]memory.Event {
 	var cut [][]memory.Event
-	begin, decided := 0, false
+	begin := 0
+	decided := false
 	for i, s := range subjectsOf(events) {
 		if (s.filtered || s.Deleted != nil) && decided {
 			cut = append(cut, events[begin:i])
-			begin, decided = i, false
+			begin = i
+			decided = false
 		}
 		decided = decided || s.affectsPolicy
 	}
@@ -86,7 +88,8 @@ func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		remembered, asked := logged[s.Channel]
 		if !asked {
 			var err error
-			if remembered, err = f.Remembers(ctx, s.Guild, s.Channel); err != nil {
+			remembered, err = f.Remembers(ctx, s.Guild, s.Channel)
+			if err != nil {
 				return nil, err
 			}
 			logged[s.Channel] = remembered
@@ -179,7 +182,10 @@ func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
 func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[memory.Membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
-		f.sessions.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
+		f.sessions.edit(v.Channel, v.ID, v.At, func(old *memory.Message) {
+			old.Content = v.Content
+			old.Edited = v.At
+		})
 	case memory.Posted:
 		m := v.Message
 		if !v.Live && m.Kind != memory.FromHark {

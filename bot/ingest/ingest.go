@@ -67,3 +67,12 @@ var UsualTiming = Timing{Retry: 500 * time.Millisecond, Gather: 50 * time.Millis
 func (o *Options) IsFresh(a *Question) bool {
 	return a.ID > memory.FirstMessageID(o.Now().Add(-o.AnswerMissed))
 }
+
+// converter returns a converter that obeys what admins chose for bots and webhooks.
+func (o *Options) converter() *converter {
+	c := newConverter(o.Self, o.LogBots, o.Now)
+	c.bots = func(guild memory.GuildID, channel memory.ChannelID, otherwise memory.Bots) memory.Bots {
+		return o.Filter.Lookup(context.Background(), guild).BotsIn(channel, otherwise)
+	}
+	return c
+}

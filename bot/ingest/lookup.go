@@ -7,13 +7,6 @@ import (
 	"hark/memory"
 )
 
-// Bounds of looking up messages at Discord.
-const (
-	maxLookUpPages = 20
-	maxVerified    = 1 << 14 // messages known to match Discord's,
-	verifiedFor    = 24 * time.Hour
-)
-
 // LookUp returns messages as Discord has them now. It fetches those that may have changed during an absence and
 // aren't compared yet, and logs edits and deletions. Messages that can't be verified within patience are left
 // out.
@@ -67,12 +60,14 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 
 // unverified returns the messages that haven't been compared with Discord since an absence.
 func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map[memory.MessageRef]bool, error) {
-	doubted, unswept := map[memory.MessageRef]bool{}, map[memory.GuildID][]memory.Gap{}
+	doubted := map[memory.MessageRef]bool{}
+	unswept := map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
 		gaps, asked := unswept[m.Guild]
 		if !asked {
 			var err error
-			if gaps, err = f.Memory.Gaps(ctx, m.Guild, true); err != nil {
+			gaps, err = f.Memory.Gaps(ctx, m.Guild, true)
+			if err != nil {
 				return nil, err
 			}
 			unswept[m.Guild] = gaps
@@ -94,9 +89,11 @@ func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]mem
 	pages := 0
 	for channel, of := range left {
 		for len(of) > 0 && pages < maxLookUpPages && ctx.Err() == nil {
-			first, last := of[0].ID, of[0].ID
+			first := of[0].ID
+			last := of[0].ID
 			for _, m := range of {
-				first, last = min(first, m.ID), max(last, m.ID)
+				first = min(first, m.ID)
+				last = max(last, m.ID)
 			}
 			pages++
 			through, err := f.recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,

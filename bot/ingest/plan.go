@@ -5,44 +5,11 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"hark/memory"
 )
 
 // Gaps are found in the order of events, so that no live message hides what came before it.
-
-// priorGuild is a guild as the log had it before an absence.
-type priorGuild struct {
-	heard  lastSeen
-	placed []memory.Channel // that Discord had described
-}
-
-// lastSeen is each channel's newest message that needn't be fetched.
-type lastSeen map[memory.ChannelID]memory.MessageID
-
-// catchUpPlan is what to check in a guild: its channels' newest messages by Discord's account and, after an
-// absence, the channels to look for.
-type catchUpPlan struct {
-	guild memory.GuildID
-	// whole means all of the guild, after an absence.
-	whole    bool
-	listed   map[memory.ChannelID]bool // all of Discord's channels, if it is whole
-	channels []channelSnapshot
-	parents  []memory.ChannelID // may have archived threads, which the guild doesn't list
-
-	at      memory.MessageID // nothing later is missing
-	heard   lastSeen
-	since   memory.MessageID   // for new channels
-	missing []memory.ChannelID // that Discord doesn't list any more: deleted, archived, or hidden
-}
-
-// channelSnapshot is a channel with its newest message.
-type channelSnapshot struct {
-	id     memory.ChannelID
-	last   memory.MessageID // newest ever
-	thread bool
-}
 
 // onReady begins a connection. It returns events and a plan. Guilds that READY doesn't list have removed Hark.
 func (w *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memory.Event, *catchUpPlan, error) {
@@ -158,11 +125,13 @@ func (w *Writer) planCatchUp(ctx context.Context, v *catchUpPlan) ([]memory.Even
 	}
 	was, ok := w.before[v.guild]
 	if !ok {
-		if was.heard, err = w.Memory.HeardUntil(ctx, v.guild); err != nil {
+		was.heard, err = w.Memory.HeardUntil(ctx, v.guild)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
-	v.heard, v.since = was.heard, stored.Since
+	v.heard = was.heard
+	v.since = stored.Since
 	if v.whole {
 		delete(w.before, v.guild)
 		v.missing = w.missing(was, v)
@@ -195,19 +164,12 @@ func (w *Writer) findGaps(stored *memory.Guild, shut map[memory.ChannelID]bool, 
 			found = append(found, memory.GapFound{Gap: gap})
 		}
 	}
-	if v.at = timeID(w.Now()); v.whole && w.Reconcile {
+	v.at = timeID(w.Now())
+	if v.whole && w.Reconcile {
 		found = append(found, memory.Absent{Guild: v.guild, At: w.Now()})
 	}
 	return found
 }
-
-// timeID returns an id that stands for everything until now, where Discord doesn't name the newest message.
-func timeID(now time.Time) memory.MessageID {
-	return memory.FirstMessageID(now.Add(time.Millisecond))
-}
-
-// isTimeID tells such an id from a message's, whose last 22 bits are hardly ever zero.
-func isTimeID(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
 
 // missingAfter returns the message after which a channel may have gaps; 0 if Hark's first message there is
 // unknown, or nothing is fetched.

@@ -11,42 +11,6 @@ import (
 	"hark/memory"
 )
 
-// Question is a message that asks Hark something.
-type Question struct {
-	ID       memory.MessageID
-	Guild    memory.GuildID
-	Channel  memory.ChannelID
-	Parent   memory.ChannelID // if Channel is a thread
-	Asker    memory.UserID
-	Proxied  bool // a webhook asks, so nobody can be pinged, or press the asker's buttons
-	Name     string
-	Text     string
-	Mentions []memory.UserID
-	ReplyTo  memory.MessageID
-	Below    bool                 // it replies to somebody else than Hark
-	Replied  *Unlogged            // the message of ReplyTo, if that isn't logged; else nil
-	Roles    []memory.RoleID      // the asker's roles
-	Files    []discord.Attachment // of the message and of the one it replies to
-	// At is when it was asked by Discord's clock; zero: when its message was written.
-	At time.Time
-
-	// Consulted says that an Answerer was asked where messages are logged. Calls are its records.
-	Consulted bool
-	Calls     []memory.Record
-
-	Edited time.Time // of the version asked
-
-	Shown []memory.MessageID // messages of an earlier or interrupted answer
-	More  []memory.MessageID // messages below it
-
-	Reasked   bool   // asked before: the text changed, or somebody asks again
-	Withdrawn bool   // the mention was removed
-	Brief     bool   // only its text is known
-	Quiet     bool   // the asker is told elsewhere that the queue is full
-	Resumed   bool   // an earlier process accepted it
-	Round     string // distinguishes its messages from those of earlier rounds
-}
-
 // Membership returns the asker in the guild.
 func (a *Question) Membership() memory.Membership {
 	return memory.Membership{Guild: a.Guild, User: a.Asker}
@@ -75,8 +39,12 @@ func (a *Question) Account() memory.MessageID {
 // WithText returns a with the text of another version.
 func (a *Question) WithText(now *Question) *Question {
 	changed := *a
-	changed.Text, changed.Edited, changed.At = now.Text, now.Edited, now.At
-	changed.Reasked, changed.Round, changed.Quiet = now.Reasked, now.Round, now.Quiet
+	changed.Text = now.Text
+	changed.Edited = now.Edited
+	changed.At = now.At
+	changed.Reasked = now.Reasked
+	changed.Round = now.Round
+	changed.Quiet = now.Quiet
 	return &changed
 }
 
@@ -111,7 +79,8 @@ func (c *converter) edited(w *discord.Message) *Question {
 	if isWhole(w) {
 		a = c.question(w)
 	} else if text, named := Strip(*w.Content, c.names(w.Guild)); named || a.Guild == memory.DirectGuild {
-		a.Text, a.Brief = memory.Clean(text), true
+		a.Text = memory.Clean(text)
+		a.Brief = true
 	} else {
 		return nil
 	}
@@ -122,7 +91,10 @@ func (c *converter) edited(w *discord.Message) *Question {
 	case a == nil || w.Edited.Sub(a.ID.Time()) > EditedWithin || c.now().Sub(w.Edited) > 2*EditedWithin:
 		return nil
 	}
-	a.Edited, a.At, a.Reasked, a.Round = w.Edited, w.Edited, true, RoundOf(w.Edited)
+	a.Edited = w.Edited
+	a.At = w.Edited
+	a.Reasked = true
+	a.Round = RoundOf(w.Edited)
 	return a
 }
 
@@ -220,3 +192,30 @@ func (a *Question) Opened() memory.Event {
 
 // Closed returns the event that it is answered, or won't be.
 func (a *Question) Closed() memory.Event { return memory.QuestionClosed{Channel: a.Channel, ID: a.ID} }
+
+// messageCreate is a new message, and the question that it may ask.
+func (c *converter) messageCreate(w *discord.Message, out *converted) {
+	out.heard = memory.MessageID(w.ID)
+	c.sawIn(out, w)
+	c.message(w, true, out)
+	out.ask = c.question(w)
+}
+
+// messageUpdate is an edit, or another change such as a pin. A partial update has only the new text.
+func (c *converter) messageUpdate(w *discord.Message, out *converted) {
+	c.sawIn(out, w)
+	if c.sourceWasDeleted(w, out) {
+		return
+	}
+	out.update = true
+	out.ask = c.edited(w)
+	if isWhole(w) || !c.isLogged(w) {
+		c.message(w, false, out)
+		return
+	}
+	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
+		edited := editOf(w, false)
+		edited.Content = memory.Clean(*w.Content)
+		out.events = append(out.events, edited)
+	}
+}

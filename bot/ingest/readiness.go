@@ -79,7 +79,8 @@ func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 	for guild != memory.DirectGuild {
 		r.mu.Lock()
 		ready, announced := r.ready[guild]
-		changed, foreign := r.changed, r.complete && !announced
+		changed := r.changed
+		foreign := r.complete && !announced
 		r.mu.Unlock()
 		if ready || foreign {
 			return nil

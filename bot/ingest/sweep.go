@@ -116,7 +116,8 @@ func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 	if err != nil {
 		return c, err
 	}
-	ids, theirs := map[memory.MessageID]bool{}, map[memory.MessageID]*discord.Message{}
+	ids := map[memory.MessageID]bool{}
+	theirs := map[memory.MessageID]*discord.Message{}
 	for _, m := range ours {
 		ids[m.ID] = true
 	}
@@ -154,7 +155,8 @@ func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 			c.messages++
 		}
 	}
-	if c.deleted = len(gone.IDs); c.deleted > 0 {
+	c.deleted = len(gone.IDs)
+	if c.deleted > 0 {
 		c.events = append(c.events, gone)
 	}
 	if !more {

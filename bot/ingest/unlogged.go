@@ -1,19 +1,9 @@
 package ingest
 
 import (
-	"sync/atomic"
-
 	"hark/bot/discord"
 	"hark/memory"
 )
-
-// Unlogged is a message that isn't logged and that a question replies to: one answer may use it.
-type Unlogged struct {
-	memory.Message
-	Name string // its author's
-
-	gone atomic.Bool
-}
 
 // Lose records that the message was deleted.
 func (m *Unlogged) Lose() { m.gone.Store(true) }

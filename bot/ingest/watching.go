@@ -6,14 +6,6 @@ import (
 	"hark/memory"
 )
 
-// Progress counts messages fetched from the past of a channel and its threads. Filler.mu guards it.
-type Progress struct {
-	channel memory.ChannelID
-	of      map[memory.ChannelID]bool
-	fetched map[memory.Gap]int
-	stopped bool
-}
-
 // Watch begins counting.
 func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Progress {
 	w := &Progress{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
