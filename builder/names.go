@@ -81,11 +81,12 @@ func (w *work) bareName(name string) []byte {
 	return w.nameBuf
 }
 
-// channel returns a channel's name with # and without spaces.
+// channel returns a channel's name with #, without spaces and colons: it can't look like a speaker.
 func (w *work) channel(name string) []byte {
 	w.nameBuf = append(w.nameBuf[:0], '#')
 	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), escape.NameInLine)
 	replaceBytes(w.nameBuf, ' ', '-')
+	replaceBytes(w.nameBuf, ':', ';')
 	return w.nameBuf
 }
 

@@ -208,7 +208,7 @@ func (p *parser) readPlace(line string) string {
 	if m == nil || m[2] == "" {
 		return line
 	}
-	p.place = p.own(m[1], p.o.Layout == LayoutPlain)
+	p.place = p.own(m[1], false) // it begins with #, and the query follows
 	return stamp + line[len(stamp)+len(m[0]):]
 }
 

@@ -21,6 +21,7 @@ func (w *work) replyLines(r Replied) []replyLine {
 		return nil
 	}
 	replaceBytes(name, ':', ';')
+	replaceBytes(name, '=', '-') // else its end and the text's beginning could make a heading
 	begin := replyBegin + string(name)
 	text := strings.TrimSpace(r.Text)
 	var lines []replyLine
