@@ -81,22 +81,22 @@ func (w *work) bareName(name string) []byte {
 	return w.nameBuf
 }
 
-// channel returns a channel's name with #, without spaces and colons: it can't look like a speaker.
+// channel returns a channel's name with # and without spaces.
 func (w *work) channel(name string) []byte {
 	w.nameBuf = append(w.nameBuf[:0], '#')
 	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), escape.NameInLine)
 	replaceBytes(w.nameBuf, ' ', '-')
-	replaceBytes(w.nameBuf, ':', ';')
 	return w.nameBuf
 }
 
 // place returns a channel's name, as channel does, and the title of a thread there with its tags: "#help", or
-// "#help › VPN does not connect [tags: linux] |". A title has no sign that ends it.
+// "#help › VPN does not connect [tags: linux] |". A title has no sign that ends it, and neither looks like a speaker.
 func (w *work) place(channel string, title memory.Title) []byte {
 	if title.Name == "" {
 		return w.channel(channel)
 	}
 	place := append(w.channel(cmp.Or(channel, unknownChannel)), placeSign...)
+	replaceBytes(place, ':', ';')
 	place = w.appendTitle(place, title.Name, titleMost)
 	if len(title.Tags) > 0 {
 		place = append(place, " [tags: "...)

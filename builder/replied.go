@@ -21,14 +21,15 @@ func (w *work) replyLines(r Replied) []replyLine {
 		return nil
 	}
 	replaceBytes(name, ':', ';')
-	replaceBytes(name, '=', '-') // else its end and the text's beginning could make a heading
-	begin := replyBegin + string(name)
+	named := string(name)
 	text := strings.TrimSpace(r.Text)
 	var lines []replyLine
 	for _, chars := range repliedChars {
-		line := begin
+		line := replyBegin + named
 		if chars > 0 && text != "" {
-			line += ": \"" + string(w.b.escape.AppendSafe(nil, shortened(text, chars), escape.InLine)) + "\""
+			// Both together: the end of a name and the beginning of a text could make a heading.
+			said := named + ": \"" + shortened(text, chars) + "\""
+			line = replyBegin + string(w.b.escape.AppendSafe(nil, said, escape.InLine))
 		}
 		if len(lines) > 0 && lines[len(lines)-1].text == line+"\n" {
 			continue
