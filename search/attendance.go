@@ -109,7 +109,8 @@ func (a *Attendance) Observe(events []memory.Event) {
 			}
 		case memory.RoleSeen:
 			if at := a.guilds[e.Guild]; at != nil && at.roles[e.Role.ID] != e.Role.Permissions&viewing {
-				at.roles[e.Role.ID], at.asOf = e.Role.Permissions&viewing, a.newest+1
+				at.roles[e.Role.ID] = e.Role.Permissions & viewing
+				at.asOf = a.newest + 1
 			}
 		case memory.RoleGone:
 			if at := a.guilds[e.Guild]; at != nil {
@@ -117,12 +118,14 @@ func (a *Attendance) Observe(events []memory.Event) {
 				delete(at.roles, e.Role)
 			}
 		case memory.ChannelSeen:
-			at, is := a.guilds[e.Channel.Guild], viewingRules(&e.Channel)
+			at := a.guilds[e.Channel.Guild]
+			is := viewingRules(&e.Channel)
 			if at == nil {
 				continue
 			}
 			if was, known := at.channels[e.Channel.ID]; !known || was != is {
-				at.channels[e.Channel.ID], at.since[e.Channel.ID] = is, a.newest+1
+				at.channels[e.Channel.ID] = is
+				at.since[e.Channel.ID] = a.newest + 1
 			}
 		case memory.ChannelGone:
 			a.closeChannel(e.Guild, e.Channel)
@@ -156,7 +159,9 @@ func (a *Attendance) setRoles(at *guildAttendance, g *memory.Guild) {
 		}
 	}
 	if at.owner != g.Owner || !maps.Equal(at.roles, roles) {
-		at.owner, at.roles, at.asOf = g.Owner, roles, a.newest+1
+		at.owner = g.Owner
+		at.roles = roles
+		at.asOf = a.newest + 1
 	}
 }
 
@@ -188,7 +193,8 @@ func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.Mes
 	if place == nil || !look.known || !isShared(place) || place.Kind == memory.PrivateThread {
 		return never
 	}
-	if place = look.rules(place); place == nil {
+	place = look.rules(place)
+	if place == nil {
 		return never
 	}
 	a.mu.Lock()

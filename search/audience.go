@@ -72,7 +72,8 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 // UnreadableByHark returns the channels and threads of g that Hark can't read with their past; nil if g's structure
 // is unknown.
 func UnreadableByHark(g *memory.Guild, people People) map[memory.ChannelID]bool {
-	s, shut := newStructure(g, people), map[memory.ChannelID]bool{}
+	s := newStructure(g, people)
+	shut := map[memory.ChannelID]bool{}
 	if !s.known {
 		return nil
 	}
@@ -98,7 +99,8 @@ type Audience struct {
 func NewAudience(g *memory.Guild, p Place, people People) *Audience {
 	a := &Audience{structure: newStructure(g, people), place: p, sets: p.Sets,
 		verdicts: make(map[memory.ChannelID]Verdict, len(g.Channels))}
-	if a.at = a.channels[p.Channel]; p.Channel == 0 && a.isOneViewer() {
+	a.at = a.channels[p.Channel]
+	if p.Channel == 0 && a.isOneViewer() {
 		a.at = &memory.Channel{} // counts as a channel that everybody can read
 	}
 	if a.sets == nil {
@@ -133,7 +135,8 @@ func (a *Audience) judge(c *memory.Channel) Verdict {
 	case !a.known:
 		return refused(ObstacleStructure)
 	}
-	r, source := a.rules(at), a.rules(c)
+	r := a.rules(at)
+	source := a.rules(c)
 	switch {
 	case r == nil:
 		return refused(ObstaclePlace)
@@ -198,7 +201,8 @@ func (a *Audience) judgeViewers(r, c *memory.Channel) Verdict {
 			}
 			continue
 		}
-		here, there := overwriteOf(r, 0, o.User), overwriteOf(c, 0, o.User)
+		here := overwriteOf(r, 0, o.User)
+		there := overwriteOf(c, 0, o.User)
 		if like := [2]memory.Overwrite{here, there}; !judged[like] {
 			judged[like] = true
 			viewers := a.sets.having(a.guild, memory.ViewChannel, o.User, r)
@@ -266,3 +270,38 @@ func (s *structure) isBot(user memory.UserID) bool {
 	known, _ := s.people(user)
 	return known.Bot
 }
+
+// Verdict says whether an answer at a place may use a channel, and if not, why.
+type Verdict struct {
+	OK  bool
+	Why Obstacle // empty if OK
+	// User and Roles are a counterexample for ObstacleReader: somebody who reads the answer and can't read the
+	// channel. User is the only viewer, or a member with overwrites of their own; 0: anybody with Roles.
+	User memory.UserID
+	// Roles suffice, without @everyone; empty: a member without roles. If members' roles are known, these are
+	// all the roles of some member.
+	Roles []memory.RoleID
+}
+
+// The obstacles. A verdict names one, even if several apply.
+const (
+	ObstaclePlace         Obstacle = "place"          // who can read the place is unknown
+	ObstacleChannel       Obstacle = "channel"        // who can read the channel is unknown
+	ObstacleShut          Obstacle = "shut"           // the channel is Shut
+	ObstacleUnshared      Obstacle = "unshared"       // one of them is a direct or local channel
+	ObstacleStructure     Obstacle = "structure"      // the guild's roles are unknown
+	ObstacleAge           Obstacle = "age"            // only the channel is age-restricted
+	ObstaclePrivateThread Obstacle = "private-thread" // the channel is another private thread
+	ObstacleHark          Obstacle = "hark"           // Hark can't read the channel
+	ObstacleReader        Obstacle = "reader"         // somebody who reads the answer can't read the channel
+)
+
+func refused(why Obstacle) Verdict { return Verdict{Why: why} }
+
+// cannotRead is the verdict for a counterexample.
+func cannotRead(user memory.UserID, roles []memory.RoleID) Verdict {
+	return Verdict{Why: ObstacleReader, User: user, Roles: roles}
+}
+
+// Obstacle is a reason why an answer may not use a channel.
+type Obstacle string

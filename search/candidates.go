@@ -6,25 +6,11 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
 	"hark/internal/text"
 	"hark/memory"
-)
-
-const (
-	textCandidates   = 120  // messages from full text
-	starCandidates   = 40   // starred messages, the newest
-	vectorCandidates = 20   // segments from the vector index
-	neighbours       = 8    // messages scored before and after one of the best candidates
-	fullNeighbours   = 50   // full-text candidates with that many neighbours
-	fewNeighbours    = 2    // neighbours of the other candidates
-	maxMatches       = 3000 // matching messages after which full text leaves out further terms
-	leastTerms       = 3    // terms that full text always searches, the rarest
-	fewChannels      = 8    // most channels of a scope whose latest messages are candidates too
 )
 
 // candidates fetches possibly relevant messages with their neighbours, at most most of each kind.
@@ -40,7 +26,8 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 	})
 	group.Go(func() (err error) {
 		near, err = e.nearest(both, q, asked, most)
-		if textOnly = errors.Is(err, memory.ErrNoVectors); textOnly {
+		textOnly = errors.Is(err, memory.ErrNoVectors)
+		if textOnly {
 			return nil
 		}
 		return err
@@ -85,7 +72,8 @@ func (q question) rarest() []string {
 	var terms []string
 	matches := 0
 	for i, t := range q.terms {
-		if matches += t.count; i >= leastTerms && matches > maxMatches {
+		matches += t.count
+		if i >= leastTerms && matches > maxMatches {
 			break
 		}
 		terms = append(terms, t.term)
@@ -201,77 +189,29 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int)
 	return e.log.Nearest(ctx, q.Scope, space, vectors[0], min(most, vectorCandidates))
 }
 
-// seenTexts recognises texts that were already shown.
-type seenTexts struct {
-	exact map[string]bool
-	long  []wordSet
-}
-
-// wordSet holds the distinct words of a text, sorted.
-type wordSet []string
-
-const (
-	minCompared   = 12  // words; in shorter texts every word matters
-	nearDuplicate = 0.9 // share of words in common
-)
-
-// add reports whether a text is new: it differs from each earlier text by more than a few words, or in a
-// number.
-func (s *seenTexts) add(normal string) bool {
-	if s.exact[normal] {
-		return false
-	}
-	words := wordsOf(normal)
-	if len(words) >= minCompared {
-		if slices.ContainsFunc(s.long, words.isNearDuplicate) {
-			return false
-		}
-		s.long = append(s.long, words)
-	}
-	if s.exact == nil {
-		s.exact = map[string]bool{}
-	}
-	s.exact[normal] = true
-	return true
-}
-
-func wordsOf(s string) wordSet {
-	words := strings.FieldsFunc(s, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.M, r)
-	})
-	slices.Sort(words)
-	return slices.Compact(words)
-}
-
-// isNearDuplicate reports whether two texts differ in few words, none of which changes the meaning, such as a
-// number or "not".
-func (a wordSet) isNearDuplicate(b wordSet) bool {
-	if float64(min(len(a), len(b))) < nearDuplicate*float64(max(len(a), len(b))) {
-		return false
-	}
-	all, differ := len(a)+len(b), 0
-	for len(a) > 0 || len(b) > 0 {
-		var word string
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
-			word, a = a[0], a[1:]
-		case len(a) == 0 || b[0] < a[0]:
-			word, b = b[0], b[1:]
-		default:
-			a, b = a[1:], b[1:]
-			continue
-		}
-		if differ++; float64(all-differ) < nearDuplicate*float64(all+differ) || changesMeaning(word) {
-			return false
-		}
-	}
-	return true
-}
-
-func changesMeaning(word string) bool {
-	return negating[word] || strings.ContainsFunc(word, unicode.IsNumber)
-}
-
 // negating are words that change the meaning of a text. "Don't" is "don" and "t" here.
 var negating = text.SetOf(`no not never none nobody nothing neither nor without t cannot cancelled canceled
 	nicht kein keine nie pas jamais aucun nunca jamás ni sin`)
+
+// byTitle adds messages of the threads whose titles have most of the question: those with other words of it, the
+// first and the last.
+func (e *Engine) byTitle(ctx context.Context, q Query, asked question, most int, p *pool) error {
+	threads := asked.bestTitled()
+	if len(threads) == 0 {
+		return nil
+	}
+	scope := q.Scope
+	scope.Channels = threads
+	hits, err := e.log.FullText(ctx, scope, asked.rarest(), min(most, titledText))
+	if err != nil {
+		return err
+	}
+	for _, hit := range hits {
+		p.want(hit.Channel, hit.ID, fewNeighbours)
+	}
+	for _, thread := range threads {
+		p.want(thread, memory.MessageID(thread), titledEnds)
+		p.want(thread, endOf(q.Scope), titledEnds)
+	}
+	return nil
+}

@@ -7,15 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"hark/internal/pattern"
 	"hark/internal/text"
 )
-
-// dateRange is a span of time in a text.
-type dateRange struct {
-	from, to time.Time
-	open     bool // everything before or after a date
-}
 
 const day = 24 * time.Hour
 
@@ -104,22 +97,6 @@ func lastWord(s string) string {
 	return s[strings.LastIndexAny(s, " \n\t\"'(,.;:!?")+1:]
 }
 
-var (
-	months = [...]string{"january", "february", "march", "april", "may", "june", "july", "august",
-		"september", "october", "november", "december"}
-	isoDate  = pattern.Of(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
-	dotDate  = pattern.Of(`(?:^|[^\p{L}\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
-	mayVerb  = pattern.Of(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
-	dayMonth = pattern.Of(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames +
-		`)\b\.?(?:,?\s+(\d{4}))?`)
-	monthDay = pattern.Of(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
-	yearOnly = pattern.Of(
-		`\b(?:in|of|during|since|before|after|until|early|late|from|between|and|to)\s+((?:19|20)\d{2})\b`)
-)
-
-const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|` +
-	`jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
-
 // calendarDates returns the absolute dates in s.
 func calendarDates(s string, now time.Time) []dateIn {
 	if !strings.ContainsAny(s, "0123456789") && !slices.ContainsFunc(months[:], func(month string) bool {
@@ -156,7 +133,9 @@ func calendarDates(s string, now time.Time) []dateIn {
 	}
 	understood = string(rest)
 	for _, at := range monthDay().FindAllStringSubmatchIndex(understood, -1) {
-		name, day, year := group(s, at, 1), group(s, at, 2), group(s, at, 3)
+		name := group(s, at, 1)
+		day := group(s, at, 2)
+		year := group(s, at, 3)
 		if day == "" && year == "" && ambiguous[name] && !monthsFollow[lastWord(understood[:at[0]])] {
 			continue
 		}
@@ -218,4 +197,34 @@ func dateOf(year, month, day string, now time.Time) (dateRange, bool) {
 		to = from.AddDate(0, 0, 1)
 	}
 	return dateRange{from: from, to: to}, true
+}
+
+// relativeDates returns the spans in s that are relative to now.
+func relativeDates(s string, now time.Time) []dateIn {
+	c := newCalendar(now)
+	var dates []dateIn
+	for _, phrase := range foreignPhrases {
+		if i := strings.Index(s, phrase.words); i >= 0 && phrase.stands(s, i) {
+			dates = append(dates, dateIn{dateRange: c.span(phrase.unit, phrase.back), start: i,
+				end: i + len(phrase.words)})
+			s = strings.Replace(s, phrase.words, strings.Repeat(" ", len(phrase.words)), 1)
+		}
+	}
+	var words []wordIn
+	for _, at := range wordOf().FindAllStringIndex(s, -1) {
+		words = append(words, wordIn{s[at[0]:at[1]], at[0], at[1]})
+	}
+	for i := 0; i < len(words); i++ {
+		d, n := c.read(words[i:])
+		if month := seasons[words[i].text]; n == 0 && month > 0 && followsIn(words[:i]) {
+			d = c.season(month, 0)
+			n = 1
+		}
+		if n > 0 && d != (dateRange{}) {
+			dates = append(dates, dateIn{dateRange: d, start: words[i].start, end: words[i+n-1].end,
+				weekday: n == 1 && weekdays[words[i].text] > 0})
+		}
+		i += max(n-1, 0)
+	}
+	return dates
 }

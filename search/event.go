@@ -10,17 +10,6 @@ import (
 	"hark/memory"
 )
 
-// event is what a question relates time to, such as "the move" in "where did we work before the move?".
-type event struct {
-	when  relation
-	terms []string // of its name; none if the question has no event
-	at    time.Time
-	known bool // at is
-}
-
-// relation is when the messages asked for were said, relative to an event.
-type relation int8
-
 const (
 	aboutIt relation = iota
 	beforeIt
@@ -80,7 +69,8 @@ func (e *event) findBy(terms []int, streams map[memory.ChannelID][]entry) {
 	}
 	if len(times) > 0 {
 		slices.SortFunc(times, time.Time.Compare)
-		e.at, e.known = times[len(times)/2], true
+		e.at = times[len(times)/2]
+		e.known = true
 	}
 }
 

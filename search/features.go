@@ -5,45 +5,13 @@ import (
 	"slices"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
-)
-
-// feature is the index of a feature. Values lie in [0, 1], except that featureAnswers is at most k1 + 1. BM25 is
-// divided by the summed IDF of the question's terms, so that questions compare. A long message has the values of
-// its best passage.
-type feature int
-
-const (
-	featureFar        feature = iota // BM25 of it and eight neighbours on each side, as a share of the maximum
-	featureCovered                   // share of the question's IDF that is found there
-	featureLike                      // share of the IDF in it, by words that begin alike, as a share of the maximum
-	featureLikeNear                  // the same, for it and three neighbours on each side
-	featurePairs                     // share of the question's term pairs that it contains
-	featureAuthor                    // its author is named in the question
-	featureSelf                      // that, and it speaks of its author
-	featureSubject                   // its author is the first of several named
-	featureSpokenOf                  // another author, and it mentions somebody named in the question
-	featureSpokenNear                // share of those named who speak or are named within eight messages
-	featureWeek                      // 1 at the date asked for, falling to 1/e within a week
-	featureDateSaid                  // it mentions a date asked for
-	featureEvent                     // it lies before or after the event, as asked, if that is known
-	featureLength                    // logarithm of its words, 1 from 30 on
-	featureAnswers                   // BM25 of the preceding message, if that is another person's question
-	featureMeaning                   // similarity of its segment's vector, if among the nearest
-	featureTime                      // asks for a time, and it has one
-	featureNumber                    // asks for a number, and it has one
-	featureName                      // asks for a name, and it has one
-	featureReason                    // asks for a reason, and it gives one
-	featureCount
 )
 
 var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "self", "subject",
 	"spokenOf", "spokenNear", "week", "dateSaid", "event", "length", "answers", "meaning", "time", "number", "name",
 	"reason"}
-
-// relative features are shares of the maximum over all messages, because the height of a good match depends on the
-// question. The maximum counts as at least leastMost, so that the best of bad matches isn't a full match.
-var relative = [...]feature{featureFar, featureLike}
 
 const leastMost = 0.3
 
@@ -59,55 +27,6 @@ func (v *values) score() float64 {
 		score += w * v[i]
 	}
 	return score
-}
-
-// features computes the values of the passage at i, without dividing the relative ones.
-func (p *pool) features(q question, stream []entry, i int) (v values) {
-	e := &stream[i]
-	first, last := neighbourhood(stream, i, neighbours, neighbours)
-	v[featureFar], v[featureCovered] = q.around(stream[first:last+1], i-first)
-	if e.words > longText { // a long text needs no context
-		v[featureFar] = q.own(e)
-	}
-	var room [maxTerms]float64
-	near := room[:len(e.like)]
-	if title := q.titled[e.Channel]; title != nil {
-		copy(near, title.weighed)
-	}
-	v[featureLike] = q.share(larger(near, e.like))
-	for j := max(first, i-3); j <= min(last, i+3); j++ {
-		larger(near, stream[j].like)
-	}
-	v[featureLikeNear] = q.share(near)
-	v[featurePairs] = e.pairs
-	if e.by != 0 {
-		v[featureAuthor], v[featureSelf] = 1, bit(e.signs.self)
-		v[featureSubject] = bit(len(q.named) > 1 && e.Author == q.named[0])
-	} else {
-		v[featureSpokenOf] = bit(e.names != 0)
-	}
-	if len(q.named) > 0 {
-		var there namedSet
-		for j := first; j <= last; j++ {
-			there |= stream[j].names | stream[j].by
-		}
-		v[featureSpokenNear] = there.count() / float64(min(len(q.named), 64))
-	}
-	q.datesOf(e, &v)
-	v[featureEvent] = bit(q.event.matches(e.Time()))
-	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
-	begins := opening(stream, i)
-	if begins > 0 && stream[begins].follows {
-		if before := &stream[begins-1]; before.signs.asks && before.Author != e.Author {
-			v[featureAnswers] = q.own(before)
-		}
-	}
-	v[featureMeaning] = p.similarity[e.ID]
-	v[featureTime] = bit(q.form == asksTime && e.signs.time)
-	v[featureNumber] = bit(q.form == asksNumber && e.signs.number)
-	v[featureName] = bit(q.form == asksName && e.signs.name)
-	v[featureReason] = bit(q.form == asksReason && e.signs.reason)
-	return v
 }
 
 // distance returns how far t is from the nearest date asked for; 0 within it.
@@ -211,4 +130,16 @@ func (c Candidate) Without(in Ingredient) float64 {
 		}
 	}
 	return score
+}
+
+// matchesNamesAndDates reports whether m fits the people named, if any, and the dates, if any.
+func (q question) matchesNamesAndDates(m *memory.Message) bool {
+	if len(q.dates) > 0 && q.distance(m.Time()) != 0 {
+		return false
+	}
+	if len(q.named) == 0 || slices.Contains(q.named, m.Author) {
+		return true
+	}
+	said := text.Terms(q.spelled(m.Text()))
+	return slices.ContainsFunc(q.terms, func(t weighted) bool { return t.names != 0 && slices.Contains(said, t.term) })
 }

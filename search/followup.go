@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -133,7 +134,8 @@ func withEarlier(question string, turns []string) string {
 
 // addEarlier adds the turns' terms; older turns weigh less.
 func (q *question) addEarlier(turns []string) {
-	share, added := 1.0, 0
+	share := 1.0
+	added := 0
 	known := map[string]bool{}
 	for _, t := range q.terms {
 		known[t.term] = true
@@ -165,7 +167,9 @@ func (k people) namedEarlier(question string, turns []string) []memory.UserID {
 
 // boundEarlier limits the weight of the turns' terms; see fewOwn.
 func (q *question) boundEarlier() {
-	own, earlier, words := 0.0, 0.0, 0
+	own := 0.0
+	earlier := 0.0
+	words := 0
 	for _, t := range q.terms {
 		if t.share == 1 {
 			own += t.idf
@@ -183,3 +187,102 @@ func (q *question) boundEarlier() {
 		}
 	}
 }
+
+// wordStats describes the words of a question.
+type wordStats struct {
+	chatter       float64 // share of small talk among the content words
+	topic         bool    // has words beyond small talk and its companions
+	words         int     // content words
+	me, you, asks bool
+	others        bool // asks about or for other people
+}
+
+// wordsSaying describes a question without its bid, if a topic remains: "tell me a joke" has none.
+func wordsSaying(question string) wordStats {
+	if rest := withoutBid(question); rest != text.WithoutHark(question) {
+		if s := wordStatsOf(rest); s.topic {
+			s.asks = true
+			return s
+		}
+	}
+	return wordStatsOf(text.WithoutHark(question))
+}
+
+// withoutBid returns a question without its bid.
+func withoutBid(question string) string {
+	return bid().ReplaceAllString(text.WithoutHark(question), "")
+}
+
+// bid matches how a request begins: "tell me about", "please summarize".
+var bid = pattern.Of(`(?i)^[\s,:]*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?)?` +
+	`(?:(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?|` +
+	`(?:summari[sz]e|recap|describe|explain)\b(?:\s+(?:to|for)\s+(?:me|us)\b)?)`)
+
+func wordStatsOf(question string) wordStats {
+	s := wordStats{asks: text.Asks(question)}
+	n := 0.0
+	talk := 0.0
+	for _, w := range text.Words(question) {
+		s.me = s.me || speakers[w]
+		s.you = s.you || hearers[w]
+		s.others = s.others || persons[w] || askers[w]
+		switch {
+		case chatter[w]:
+			n = n + 1
+			talk = talk + 1
+		case besides[w]:
+			n = n + 1
+			talk = talk + 0.5
+		case !text.IsStopWord(w):
+			n = n + 1
+			s.topic = true
+		}
+	}
+	s.words = int(n)
+	s.chatter = talk / max(1, n)
+	return s
+}
+
+// Words that tell small talk. Those in besides are topics alone, but small talk beside chatter.
+var (
+	speakers = text.SetOf(`i me my myself it that this ich je yo`)
+	askers   = text.SetOf(`who whom whose when where which wer wen wem wann wo qui quand quien cuando donde`)
+	hearers  = text.SetOf(`you your yours yourself u ur du dein tu te`)
+	chatter  = text.SetOf(`
+		hi hello hey heya hiya gm yo yooo sup howdy hallo hola salut bonjour bonsoir servus moin guten buenos buenas bonne
+		thanks thank thx ty tysm cheers danke merci gracias appreciate obliged grateful welcome congrats congratulations
+		bye goodbye cya gn brb afk gtg later lol lmao rofl haha hahaha hehe heh xd omg wow wtf aww ugh hmm hm mhm meh oh
+		ah yay yikes damn dang ok okay cool nice great awesome perfect amazing brilliant lovely wonderful excellent fine
+		neat sweet cute alright agreed understood roger gotcha sounds yes yeah yep yup nope nah sure maybe idk whatever
+		really seriously serious kidding joking exactly indeed correct true false fair sorry oops nvm worries np
+		bruh pog kek lul wassup wyd hru hbu noted absolutely definitely totally certainly honestly actually unbelievable
+		incredible impressive adorable legend hero genius king queen clever fantastic superb terrific glad pleasure
+		ciao adios tschuss bis wiedersehen revoir hasta luego nos vemos さようなら こんばんは 再见 再見 awake
+		wave waves nod nods pat pats poke pokes cuddle shrug shrugs clap claps facepalm bow
+		greetings ahoy evenin mornin nighty zzz sigh phew ouch huh eh oof sheesh duh psst uwu owo kk ikr tbh ngl smh gl hf
+		ggwp ez nt woo woohoo hooray hurrah yippee kudos bravo props respect wait hurry continue bless luck amen deal
+		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
+		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
+		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
+		genau stimmt klasse toll mega oui non si claro vale genial bravo
+		おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
+	besides = text.SetOf(`
+		der die das den dem ein eines und oder mit fur auf zu ist bist sind war wir ihr sie was wer wie schon noch mal
+		gut gute guter schone schoner le la les des et ou est es suis sommes vous nous comment tres bon bien avec pour
+		el los las un uno una y o como estas esta eres soy son muy buen bueno con para por de
+		wishes care rock paper scissors truth dare fingers crossed vibe vibes easter halloween eve mess top shine said
+		long far enough carry hold take way hand five high low peace heart hearts cheer stay safe soon
+		secret trick riddle pun quote limerick haiku poem rhyme rap dance fun meaning life moment minute second
+		thing things stuff people friend friends folks snack brain robots bots humans machine ai
+		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
+		helps helpful worked works question questions answers
+		word words talk chat hang around little bit kind least talking chatting still
+		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
+		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
+		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea old color colour
+		favourite favorite everyone everybody anyone anybody someone home mate m8 buddy dude bro man boy girl zusammen
+		dir mir einen eine un une tal beaucoup muchas nacht morgen nuit noches dias tag todos work played way right
+		makes sense problem mind laugh please pls plz bitte got get know nothing much lot quick help helped answer best
+		im ive dont cant thats whats lets so too up there between again new bed sleep dream dreams feeling feel go
+		going doing like meet back`)
+)

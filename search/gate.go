@@ -6,29 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
-)
-
-// Floor is the relevance below which a single message isn't worth showing to a person.
-const Floor = 0.05
-
-// gateFeature is the index of a feature for whether a question's answer was found. internal/tune learns the weights.
-type gateFeature int
-
-const (
-	gateConstant gateFeature = iota
-	gateFound                // reasons of the best hits: words, meaning, and half of around
-	gateHeld                 // share of the question's weight, without names, in five adjacent messages
-	gateAuthor               // author reasons
-	gateTime                 // time reasons
-	gateUnheard              // share of the subjects' weight that nobody mentioned
-	gateTerms                // logarithm of the number of terms
-	gateChatter              // share of small talk words
-	gateYou                  // addresses Hark
-	gateStates               // states instead of asks
-	gateCount
 )
 
 var gateNames = [gateCount]string{"constant", "found", "held", "author", "time", "unheard", "terms", "chatter", "you",
@@ -36,19 +15,6 @@ var gateNames = [gateCount]string{"constant", "found", "held", "author", "time",
 
 // GateNames returns the names of Result.Gate's values, in order.
 func GateNames() []string { return gateNames[:] }
-
-const (
-	gateHits  = 5 // hits considered, the best
-	bareTerms = 2 // most terms of a bare topic: "birthday?", "Anna's dog"
-	rareTerms = 2 // terms in a message that are no coincidence, if each is in at most fewSay
-	fewSay    = 5
-)
-
-// gate is the decision whether the hits answer a question.
-type gate struct {
-	closed bool
-	values []float64 // feature values; nil if the decision needed none
-}
 
 // gateOf decides on hits, best first, by nothing outside the scope.
 func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
@@ -67,7 +33,8 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	v := make([]float64, gateCount)
 	v[gateConstant] = 1
 	most := map[string]float64{} // the maximum weight of each reason
-	bare, n := false, 0
+	bare := false
+	n := 0
 	for _, t := range asked.terms {
 		n += int(bit(t.idf > 0))
 	}
@@ -85,9 +52,14 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 				asked.rareIn(e) >= rareTerms
 		}
 	}
-	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
-	heard, rare, about := p.heard(q, asked), true, subjects(withoutBid(q.Text))
-	unheard, all := 0.0, 0.0
+	v[gateFound] = most["words"] + most["around"]/2 + most["meaning"]
+	v[gateAuthor] = most["author"]
+	v[gateTime] = most["time"]
+	heard := p.heard(q, asked)
+	rare := true
+	about := subjects(withoutBid(q.Text))
+	unheard := 0.0
+	all := 0.0
 	for i, t := range asked.terms {
 		if about[t.term] && t.names == 0 && !smallTerms()[t.term] && !askingTerms[t.term] {
 			all += t.idf
@@ -95,10 +67,12 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		}
 		rare = rare && (t.names != 0 || heard[i] && t.count <= rarely)
 	}
-	v[gateHeld], v[gateUnheard] = p.held(q, asked), unheard/max(all, math.SmallestNonzeroFloat64)
+	v[gateHeld] = p.held(q, asked)
+	v[gateUnheard] = unheard / max(all, math.SmallestNonzeroFloat64)
 	v[gateTerms] = math.Log(1 + float64(n))
 	say := wordsSaying(q.Text)
-	v[gateChatter], v[gateYou] = say.chatter, bit(say.you && !q.IsSearch)
+	v[gateChatter] = say.chatter
+	v[gateYou] = bit(say.you && !q.IsSearch)
 	v[gateStates] = bit((say.me || say.you) && !say.asks)
 	if (bare || rare) && say.topic && say.chatter < 0.5 && v[gateYou]+v[gateStates] == 0 {
 		return gate{}
@@ -113,12 +87,14 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 // only returns q with the terms of s, without small talk. The other terms become weightless names.
 func (q question) only(s string) question {
 	is := setOf(text.QueryTerms(s))
-	q.terms, q.idf = slices.Clone(q.terms), 0
+	q.terms = slices.Clone(q.terms)
+	q.idf = 0
 	for i := range q.terms {
 		if t := &q.terms[i]; is[t.term] && !smallTerms()[t.term] {
 			q.idf += t.idf
 		} else {
-			t.idf, t.names = 0, namedBit(math.MaxInt)
+			t.idf = 0
+			t.names = namedBit(math.MaxInt)
 		}
 	}
 	return q
@@ -231,54 +207,6 @@ var smallTerms = sync.OnceValue(func() map[string]bool {
 	return terms
 })
 
-// wordStats describes the words of a question.
-type wordStats struct {
-	chatter       float64 // share of small talk among the content words
-	topic         bool    // has words beyond small talk and its companions
-	words         int     // content words
-	me, you, asks bool
-	others        bool // asks about or for other people
-}
-
-// bid matches how a request begins: "tell me about", "please summarize".
-var bid = pattern.Of(`(?i)^[\s,:]*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?)?` +
-	`(?:(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?|` +
-	`(?:summari[sz]e|recap|describe|explain)\b(?:\s+(?:to|for)\s+(?:me|us)\b)?)`)
-
-// withoutBid returns a question without its bid.
-func withoutBid(question string) string {
-	return bid().ReplaceAllString(text.WithoutHark(question), "")
-}
-
-// wordsSaying describes a question without its bid, if a topic remains: "tell me a joke" has none.
-func wordsSaying(question string) wordStats {
-	if rest := withoutBid(question); rest != text.WithoutHark(question) {
-		if s := wordStatsOf(rest); s.topic {
-			s.asks = true
-			return s
-		}
-	}
-	return wordStatsOf(text.WithoutHark(question))
-}
-
-func wordStatsOf(question string) wordStats {
-	s := wordStats{asks: text.Asks(question)}
-	n, talk := 0.0, 0.0
-	for _, w := range text.Words(question) {
-		s.me, s.you, s.others = s.me || speakers[w], s.you || hearers[w], s.others || persons[w] || askers[w]
-		switch {
-		case chatter[w]:
-			n, talk = n+1, talk+1
-		case besides[w]:
-			n, talk = n+1, talk+0.5
-		case !text.IsStopWord(w):
-			n, s.topic = n+1, true
-		}
-	}
-	s.words, s.chatter = int(n), talk/max(1, n)
-	return s
-}
-
 // isSmallTalk reports whether a question asks for nothing that could have been said: it greets, thanks, wants
 // entertainment, or has no words. earlier is set if it may refer to preceding messages.
 func isSmallTalk(q Query, asked question, earlier bool) bool {
@@ -296,46 +224,30 @@ func isSmallTalk(q Query, asked question, earlier bool) bool {
 	return !earlier && !over && (s.you || len(asked.dates) == 0 && s.words > 1 && !wants)
 }
 
-// Words that tell small talk. Those in besides are topics alone, but small talk beside chatter.
-var (
-	speakers = text.SetOf(`i me my myself it that this ich je yo`)
-	askers   = text.SetOf(`who whom whose when where which wer wen wem wann wo qui quand quien cuando donde`)
-	hearers  = text.SetOf(`you your yours yourself u ur du dein tu te`)
-	chatter  = text.SetOf(`
-		hi hello hey heya hiya gm yo yooo sup howdy hallo hola salut bonjour bonsoir servus moin guten buenos buenas bonne
-		thanks thank thx ty tysm cheers danke merci gracias appreciate obliged grateful welcome congrats congratulations
-		bye goodbye cya gn brb afk gtg later lol lmao rofl haha hahaha hehe heh xd omg wow wtf aww ugh hmm hm mhm meh oh
-		ah yay yikes damn dang ok okay cool nice great awesome perfect amazing brilliant lovely wonderful excellent fine
-		neat sweet cute alright agreed understood roger gotcha sounds yes yeah yep yup nope nah sure maybe idk whatever
-		really seriously serious kidding joking exactly indeed correct true false fair sorry oops nvm worries np
-		bruh pog kek lul wassup wyd hru hbu noted absolutely definitely totally certainly honestly actually unbelievable
-		incredible impressive adorable legend hero genius king queen clever fantastic superb terrific glad pleasure
-		ciao adios tschuss bis wiedersehen revoir hasta luego nos vemos さようなら こんばんは 再见 再見 awake
-		wave waves nod nods pat pats poke pokes cuddle shrug shrugs clap claps facepalm bow
-		greetings ahoy evenin mornin nighty zzz sigh phew ouch huh eh oof sheesh duh psst uwu owo kk ikr tbh ngl smh gl hf
-		ggwp ez nt woo woohoo hooray hurrah yippee kudos bravo props respect wait hurry continue bless luck amen deal
-		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
-		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
-		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
-		genau stimmt klasse toll mega oui non si claro vale genial bravo
-		おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
-	besides = text.SetOf(`
-		der die das den dem ein eines und oder mit fur auf zu ist bist sind war wir ihr sie was wer wie schon noch mal
-		gut gute guter schone schoner le la les des et ou est es suis sommes vous nous comment tres bon bien avec pour
-		el los las un uno una y o como estas esta eres soy son muy buen bueno con para por de
-		wishes care rock paper scissors truth dare fingers crossed vibe vibes easter halloween eve mess top shine said
-		long far enough carry hold take way hand five high low peace heart hearts cheer stay safe soon
-		secret trick riddle pun quote limerick haiku poem rhyme rap dance fun meaning life moment minute second
-		thing things stuff people friend friends folks snack brain robots bots humans machine ai
-		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
-		helps helpful worked works question questions answers
-		word words talk chat hang around little bit kind least talking chatting still
-		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
-		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
-		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea old color colour
-		favourite favorite everyone everybody anyone anybody someone home mate m8 buddy dude bro man boy girl zusammen
-		dir mir einen eine un une tal beaucoup muchas nacht morgen nuit noches dias tag todos work played way right
-		makes sense problem mind laugh please pls plz bitte got get know nothing much lot quick help helped answer best
-		im ive dont cant thats whats lets so too up there between again new bed sleep dream dreams feeling feel go
-		going doing like meet back`)
-)
+// Worth splits the hits into those worth showing a model and the rest. A declined question keeps its best
+// five, for the model to judge; possible small talk keeps one, and small talk none.
+func (r Result) Worth() (worth, left []Hit) {
+	n := len(r.Hits)
+	switch v := r.gate.values; {
+	case !r.Declined:
+	case r.SmallTalk():
+		n = 0
+	case v[gateChatter]+v[gateYou]+v[gateStates] > 0:
+		n = min(1, n)
+	default:
+		n = min(gateHits, n)
+	}
+	return r.Hits[:n], r.Hits[n:]
+}
+
+// MatchesWords reports whether h was found by the words of the question or of the one before it. Author and time
+// suffice only if the question asks for nothing else.
+func (r Result) MatchesWords(h Hit) bool {
+	is := func(kind string) bool {
+		return slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == kind })
+	}
+	if r.recalled != nil && r.recalled.question.whoOrWhen() { // its other words only ask, or say when
+		return r.recalled.question.matchesNamesAndDates(&h.Message) || !r.recalled.question.words && is("answers")
+	}
+	return is("words") || is("answers")
+}

@@ -17,3 +17,27 @@ var gateWeights = [gateCount]float64{
 	gateYou:      -1.94,
 	gateStates:   -1.39,
 }
+
+const (
+	gateConstant gateFeature = iota
+	gateFound                // reasons of the best hits: words, meaning, and half of around
+	gateHeld                 // share of the question's weight, without names, in five adjacent messages
+	gateAuthor               // author reasons
+	gateTime                 // time reasons
+	gateUnheard              // share of the subjects' weight that nobody mentioned
+	gateTerms                // logarithm of the number of terms
+	gateChatter              // share of small talk words
+	gateYou                  // addresses Hark
+	gateStates               // states instead of asks
+	gateCount
+)
+
+const (
+	gateHits  = 5 // hits considered, the best
+	bareTerms = 2 // most terms of a bare topic: "birthday?", "Anna's dog"
+	rareTerms = 2 // terms in a message that are no coincidence, if each is in at most fewSay
+	fewSay    = 5
+)
+
+// gateFeature is the index of a feature for whether a question's answer was found. internal/tune learns the weights.
+type gateFeature int

@@ -1,13 +1,9 @@
 package search
 
 import (
-	"maps"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
-	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -83,77 +79,12 @@ func starredFirst(hits []Hit) []Hit {
 	return moved
 }
 
-// addMatchedWords adds to each hit's reasons the words that it and its thread's title share with the question and its
-// turns, as written there.
-func addMatchedWords(q Query, in question, hits []Hit) {
-	var asked []string
-	written := map[string]string{} // stems aren't readable
-	turns, _ := earlier(q)
-	for _, s := range append([]string{q.Text}, turns...) {
-		for _, t := range text.QueryTerms(s) {
-			if !slices.Contains(asked, t) {
-				asked = append(asked, t)
-				written[t] = t
-			}
-		}
-		for word := range strings.FieldsSeq(s) {
-			word = strings.TrimFunc(word, unicode.IsPunct)
-			if terms := text.QueryTerms(word); len(terms) == 1 && written[terms[0]] == terms[0] {
-				written[terms[0]] = strings.ToLower(word)
-			}
-		}
-	}
-	batch := text.NearTo(asked)
-	for _, h := range hits {
-		i := slices.IndexFunc(h.Why, func(r Reason) bool { return r.Kind == "words" })
-		if i < 0 {
-			continue
-		}
-		held := batch.Terms(in.spelled(h.Message.Text()))
-		if title := in.titled[h.Message.Channel]; title != nil {
-			held = append(held, title.terms...)
-		}
-		var words []string
-		for _, t := range asked {
-			if slices.Contains(held, t) {
-				words = append(words, written[t])
-			}
-		}
-		h.Why[i].Detail = strings.Join(words, " ")
-	}
-}
-
-// behind returns a test for messages that only repeat the question or are q.Behind.
-func behind(q Query) func(*entry) bool {
-	asked := repeats(q)
-	return func(e *entry) bool { return asked(e) || q.Behind != nil && q.Behind(e.Message) }
-}
-
-// repeats returns a test for messages that only ask the question: somebody's earlier question answers nothing. A
-// plain search may quote the words of the message that it looks for.
-func repeats(q Query) func(*entry) bool {
-	question := text.WithoutHark(q.Text)
-	terms, same := setOf(text.Terms(question)), normalised(question)
-	batch := text.NearTo(slices.Collect(maps.Keys(terms)))
-	return func(e *entry) bool {
-		body := text.WithoutHark(e.Text())
-		if !e.signs.asks {
-			return !q.IsSearch && same != "" && normalised(body) == same
-		}
-		return !slices.ContainsFunc(batch.Terms(body), func(t string) bool { return !terms[t] })
-	}
-}
-
-// normalised returns s in lower case, with single spaces and without final periods.
-func normalised(s string) string {
-	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".!… ")
-}
-
 // excerpt returns a hit's message with one before and one after it in the same session, preferably the message that
 // it replies to and one that answers it and isn't aside.
 func (p *pool) excerpt(r *ranked, aside func(*entry) bool) []memory.Message {
 	stream := p.streams[r.channel]
-	first, last := opening(stream, r.at), r.at
+	first := opening(stream, r.at)
+	last := r.at
 	for last+1 < len(stream) && stream[last+1].isSameMessage(&stream[r.at]) {
 		last++
 	}

@@ -15,13 +15,6 @@ import (
 // MaxLore is the most lore in a result.
 const MaxLore = 5
 
-// LoreHit is lore relevant to a question.
-type LoreHit struct {
-	Lore      memory.Lore
-	Why       string  // "name", "alias", "initials" or "words"
-	Relevance float64 // in [0, 1]: confidence, uncalibrated
-}
-
 // Confidence that lore is meant, by how the question refers to it.
 const (
 	byName     = 0.95
@@ -39,13 +32,6 @@ const (
 	// plainInitials is the least length of lower-case initials: two letters are too often a word.
 	plainInitials = 3
 )
-
-// knownLore is lore that the scope's readers may know, in a search.
-type knownLore struct {
-	*memory.Lore
-	*loreWords
-	held float64 // the share of the question's weight in its words
-}
 
 // lore returns the guilds' lore that the question refers to and the scope's readers may know.
 func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, error) {
@@ -209,15 +195,6 @@ func LoreNamed(s string, lore []memory.Lore) []memory.Lore {
 	return all
 }
 
-// setOf returns the set of a list's elements.
-func setOf[T comparable](list []T) map[T]bool {
-	set := make(map[T]bool, len(list))
-	for _, one := range list {
-		set[one] = true
-	}
-	return set
-}
-
 // loreMatch is how a question refers to lore.
 type loreMatch struct {
 	LoreHit
@@ -243,7 +220,8 @@ func askedWordsOf(question string) askedWords {
 		stems: map[string]bool{}}
 	words := text.Words(question)
 	for i, w := range words {
-		s.words[w], s.stems[text.Stem(w)] = true, true
+		s.words[w] = true
+		s.stems[text.Stem(w)] = true
 		if i > 0 {
 			s.joined[words[i-1]+w] = true
 		}

@@ -9,12 +9,6 @@ import (
 	"hark/memory"
 )
 
-// loreIndex is a guild's lore prepared for questions.
-type loreIndex struct {
-	words  []loreWords      // by place in the list
-	places map[string][]int // by term: the lore that has it in a name or the text
-}
-
 func newLoreIndex(list []memory.Lore) *loreIndex {
 	x := &loreIndex{places: map[string][]int{}}
 	var batch text.Batch
@@ -43,18 +37,6 @@ func (x *loreIndex) held(q question) []float64 {
 		held[i] /= q.idf
 	}
 	return held
-}
-
-// loreWords are the words of the names of lore.
-type loreWords struct {
-	name     calledName
-	aliases  []calledName // given, and made from the name, but for its initials
-	initials string       // lower-case initials of the name; empty if it has none or they are a stop word
-	phrases  []string     // of all names and the initials, each once
-	terms    []string     // search terms of the name
-	count    int          // words of the name
-	stems    []string     // of the name's words that aren't stop words
-	length   int          // bytes of these words
 }
 
 func loreWordsOf(l *memory.Lore) loreWords {
@@ -92,14 +74,6 @@ func countNames(lore []knownLore) map[string]int {
 		}
 	}
 	return taken
-}
-
-// calledName is a name prepared for comparison.
-type calledName struct {
-	phrase         string // empty if it has only stop words
-	word           string // its only word; empty if it has several
-	beginsAnywhere bool   // in a script without spaces
-	endsAnywhere   bool
 }
 
 func calledBy(name string) calledName {
@@ -140,4 +114,11 @@ func initialsOf(name string) string {
 		return ""
 	}
 	return initials
+}
+
+// knownLore is lore that the scope's readers may know, in a search.
+type knownLore struct {
+	*memory.Lore
+	*loreWords
+	held float64 // the share of the question's weight in its words
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -134,7 +133,8 @@ func (r *MemberRoles) AddChunk(guild memory.GuildID, nonce string, index, of int
 			at.put(who, m)
 		}
 	}
-	if at.complete = len(at.parts) == of; at.complete {
+	at.complete = len(at.parts) == of
+	if at.complete {
 		at.changed = nil
 	}
 }
@@ -206,10 +206,6 @@ func roleSetKey(roles []memory.RoleID) string {
 	return string(key)
 }
 
-func appendRole(key []byte, role memory.RoleID) []byte {
-	return binary.BigEndian.AppendUint64(key, uint64(role))
-}
-
 // move records a change since the request.
 func (at *guildRoles) move(who uint64) uint64 {
 	if !at.complete {
@@ -243,7 +239,8 @@ func (at *guildRoles) drop(who uint64) {
 		return
 	}
 	delete(at.of, who)
-	if set.count--; set.count == 0 {
+	set.count--
+	if set.count == 0 {
 		delete(at.sets, roleSetKey(set.roles))
 	}
 	at.alter(who, set)
@@ -267,7 +264,8 @@ func (r *MemberRoles) Sets(g *memory.Guild) *RoleSets {
 		return nil
 	}
 	if at.view == nil || at.viewOf != g {
-		at.view, at.viewOf = r.buildSets(at, g), g
+		at.view = r.buildSets(at, g)
+		at.viewOf = g
 	}
 	return at.view
 }
@@ -282,7 +280,8 @@ func (r *MemberRoles) buildSets(at *guildRoles, g *memory.Guild) *RoleSets {
 		}
 	}
 	sets := newRoleSets(g, all)
-	sets.own, at.named = map[memory.UserID][]memory.RoleID{}, map[uint64]bool{}
+	sets.own = map[memory.UserID][]memory.RoleID{}
+	at.named = map[uint64]bool{}
 	for _, c := range g.Channels {
 		for _, o := range c.Overwrites {
 			who := r.fingerprint(o.User)

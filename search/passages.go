@@ -20,8 +20,10 @@ func passages(cut []string, body string) []string {
 	if gaps < passageWords {
 		return append(cut, body)
 	}
-	start, end := 0, 0   // start of the passage, and end of its last whole sentence
-	words, since := 0, 0 // in the passage, and after that sentence
+	start := 0
+	end := 0 // start of the passage, and end of its last whole sentence
+	words := 0
+	since := 0 // in the passage, and after that sentence
 	for at := 0; ; {
 		word := strings.TrimLeftFunc(body[at:], unicode.IsSpace)
 		if word == "" {
@@ -30,18 +32,23 @@ func passages(cut []string, body string) []string {
 		begins := len(body) - len(word)
 		if words == passageWords {
 			if end == start {
-				end, since = begins, 0
+				end = begins
+				since = 0
 			}
 			cut = append(cut, body[start:end])
-			start, words = end, since
+			start = end
+			words = since
 		}
-		if at = begins + strings.IndexFunc(word, unicode.IsSpace); at < begins {
+		at = begins + strings.IndexFunc(word, unicode.IsSpace)
+		if at < begins {
 			at = len(body)
 		}
-		words, since = words+1, since+1
+		words = words + 1
+		since = since + 1
 		if last, _ := utf8.DecodeLastRuneInString(body[:at]); strings.ContainsRune(".!?…:;", last) ||
 			strings.HasPrefix(body[at:], "\n") {
-			end, since = at, 0
+			end = at
+			since = 0
 		}
 	}
 }

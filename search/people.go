@@ -15,19 +15,6 @@ import (
 	"hark/memory"
 )
 
-// people are the members of the guilds asked about.
-type people struct {
-	guilds   []members
-	readable map[memory.ChannelID]bool
-	aliases  map[string][]memory.UserID // by word; only aliases from readable facts
-}
-
-// members are the people of a guild.
-type members struct {
-	*roster
-	list []memory.Person
-}
-
 // peopleIn returns the people of guilds, with the facts that readers of scope may know.
 func (e *Engine) peopleIn(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
 	known := people{readable: setOf(scope.Channels), aliases: map[string][]memory.UserID{}}
@@ -99,13 +86,6 @@ func (k people) words() iter.Seq[string] {
 			}
 		}
 	}
-}
-
-// roster indexes a guild's people by name.
-type roster struct {
-	at        map[memory.UserID]int      // indices in the list
-	named     map[string][]memory.UserID // by word of the names that everybody may know
-	withFacts []int                      // indices of people with facts
 }
 
 func newRoster(list []memory.Person) *roster {
@@ -220,7 +200,8 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 		if len(word) < leastMisspelt || len(word) < longMisspelt && !unicode.IsUpper(first) {
 			continue
 		}
-		if tried++; tried > maxTried {
+		tried++
+		if tried > maxTried {
 			break
 		}
 		var like, less []memory.UserID
@@ -253,7 +234,8 @@ func mayBeOneOff(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	begin, end := 0, len(b)
+	begin := 0
+	end := len(b)
 	for begin < len(a) && a[begin] == b[begin] {
 		begin++
 	}
@@ -347,4 +329,12 @@ func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) 
 		return nil, fmt.Errorf("look people up: %w", err)
 	}
 	return people, nil
+}
+
+// untilAsked returns q with its scope ending at Now.
+func untilAsked(q Query) Query {
+	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
+		q.Scope.Until = q.Now
+	}
+	return q
 }

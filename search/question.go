@@ -1,34 +1,14 @@
 package search
 
 import (
-	"cmp"
-	"context"
-	"math"
 	bitset "math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"hark/internal/text"
 	"hark/memory"
 )
-
-// question is an analysed query.
-type question struct {
-	scope  memory.Scope
-	text   string     // with the turns that it refers to
-	after  string     // the newest question of those turns; empty if none
-	terms  []weighted // search terms, rarest first
-	titles titles
-	titled map[memory.ChannelID]*titled // threads in scope whose titles have some of the terms
-	idf    float64                      // sum over all terms
-	words  bool                         // some term isn't a name
-	pairs  map[string]string            // the term that follows a term
-	named  []memory.UserID
-	dates  []dateRange
-	event  event
-	form   form
-	tags   func(said string) string // see Query.Named
-}
 
 // spelled returns a text with words for its tags.
 func (q question) spelled(said string) string {
@@ -36,15 +16,6 @@ func (q question) spelled(said string) string {
 		return said
 	}
 	return q.tags(said)
-}
-
-// weighted is a weighted term.
-type weighted struct {
-	term  string
-	share float64 // factor on its IDF: less for terms of earlier turns
-	count int     // messages with it, up to a limit
-	idf   float64
-	names namedSet // the people named in the question whose name it is
 }
 
 // namedSet is a set of people named in the question, one bit each; the 64th bit stands for all further ones.
@@ -69,130 +40,6 @@ var askingTerms = setOf(text.Terms(`anyone anybody someone somebody everyone eve
 // OnlyAsks reports whether a term asks for something without saying what.
 func OnlyAsks(term string) bool { return askingTerms[term] }
 
-// understand analyses q: its terms with their weights, and the people and dates in it.
-func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
-	turns, after := earlier(q)
-	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), after: after,
-		named: known.namedIn(q.Text), tags: q.Named}
-	asked.dates, asked.event, asked.form = datesIn(q.Text, q.Now), eventIn(q.Text, q.Now), formOf(q.Text)
-	terms := text.QueryTerms(withoutBid(q.Text))
-	asked.pairs = map[string]string{}
-	for i, t := range terms {
-		asked.terms = append(asked.terms, weighted{term: t, share: 1})
-		if i+1 < len(terms) {
-			asked.pairs[t] = terms[i+1]
-		}
-	}
-	asked.addEarlier(turns)
-	there, err := e.titlesIn(ctx, q)
-	if err != nil {
-		return asked, err
-	}
-	n, err := e.weigh(ctx, q, there, asked.terms)
-	if err != nil {
-		return asked, err
-	}
-	if len(asked.named) == 0 {
-		asked.named = known.namedEarlier(q.Text, turns)
-	}
-	if misspelt := known.misspelt(q.Text, asked.unheard()); len(misspelt) > 0 {
-		asked.named = appendNew(asked.named, misspelt...)
-		if err := e.addNames(ctx, q, there, &asked, known.terms(misspelt)); err != nil {
-			return asked, err
-		}
-	}
-	names := map[string]namedSet{} // the people whom each term names
-	for i, id := range asked.named {
-		for _, term := range known.terms([]memory.UserID{id}) {
-			names[term] |= namedBit(i)
-		}
-	}
-	for i := range asked.terms {
-		t := &asked.terms[i]
-		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
-		t.idf = t.share * math.Log(1+(float64(n)-float64(t.count)+0.5)/(float64(t.count)+0.5))
-		if t.names = names[t.term]; t.names != 0 {
-			t.idf *= nameShare // a named person more often speaks than is spoken of
-		} else if askingTerms[t.term] {
-			t.idf *= askingShare
-		}
-	}
-	asked.boundEarlier()
-	slices.SortStableFunc(asked.terms, func(a, b weighted) int { return cmp.Compare(b.idf, a.idf) })
-	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]
-	for _, t := range asked.terms {
-		asked.idf += t.idf
-		asked.words = asked.words || t.names == 0
-	}
-	asked.titles = there
-	asked.titled = there.matching(asked.terms)
-	return asked, nil
-}
-
-// weigh sets how many messages and titles have each term, and returns how many there are.
-func (e *Engine) weigh(ctx context.Context, q Query, there titles, terms []weighted) (all int, err error) {
-	all, err = e.weighMessages(ctx, q, terms)
-	for i := range terms {
-		terms[i].count += there.count(terms[i].term)
-	}
-	return all + there.number(), err
-}
-
-// weighMessages sets each term's message count and returns the number of messages.
-func (e *Engine) weighMessages(ctx context.Context, q Query, terms []weighted) (messages int, err error) {
-	if q.Opened {
-		return e.weighSince(ctx, q.Scope, terms)
-	}
-	var list []string
-	for _, t := range terms {
-		list = append(list, t.term)
-	}
-	limit := countLimit
-	if len(terms) > 2*maxTerms { // counting is slow, and only the rare terms matter
-		limit = countLimit * 2 * maxTerms / len(terms)
-	}
-	messages, counts, err := e.log.Frequencies(ctx, q.Scope, list, limit)
-	for i := range counts {
-		terms[i].count = counts[i]
-	}
-	return messages, err
-}
-
-// weighSince is weigh for a scope before which nothing may count.
-func (e *Engine) weighSince(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
-	scope.Authors = nil
-	for i := range terms {
-		hits, err := e.log.FullText(ctx, scope, []string{terms[i].term}, textCandidates)
-		if err != nil {
-			return 0, err
-		}
-		terms[i].count = len(hits)
-	}
-	for _, channel := range scope.Channels {
-		latest, err := e.log.Around(ctx, channel, []memory.MessageID{endOf(scope)}, textCandidates, 0)
-		if err != nil {
-			return 0, err
-		}
-		for _, m := range latest {
-			messages += int(bit(!m.Time().Before(scope.Since)))
-		}
-	}
-	return messages, nil
-}
-
-// addNames adds the terms of the names that the question misspells.
-func (e *Engine) addNames(ctx context.Context, q Query, there titles, asked *question, names []string) error {
-	var terms []weighted
-	for _, name := range names {
-		if !slices.ContainsFunc(append(asked.terms, terms...), func(t weighted) bool { return t.term == name }) {
-			terms = append(terms, weighted{term: name, share: 1})
-		}
-	}
-	_, err := e.weigh(ctx, q, there, terms)
-	asked.terms = append(asked.terms, terms...)
-	return err
-}
-
 // rarely is the most messages with a misspelt name, the question included.
 const rarely = 3
 
@@ -209,18 +56,6 @@ func ofDate(term string) bool {
 		len(term) <= 2 && strings.Trim(term, "0123456789") == ""
 }
 
-// matchesNamesAndDates reports whether m fits the people named, if any, and the dates, if any.
-func (q question) matchesNamesAndDates(m *memory.Message) bool {
-	if len(q.dates) > 0 && q.distance(m.Time()) != 0 {
-		return false
-	}
-	if len(q.named) == 0 || slices.Contains(q.named, m.Author) {
-		return true
-	}
-	said := text.Terms(q.spelled(m.Text()))
-	return slices.ContainsFunc(q.terms, func(t weighted) bool { return t.names != 0 && slices.Contains(said, t.term) })
-}
-
 // unheard returns the question's terms that hardly anybody has used.
 func (q question) unheard() []string {
 	var terms []string
@@ -230,4 +65,137 @@ func (q question) unheard() []string {
 		}
 	}
 	return terms
+}
+
+// question is an analysed query.
+type question struct {
+	scope  memory.Scope
+	text   string     // with the turns that it refers to
+	after  string     // the newest question of those turns; empty if none
+	terms  []weighted // search terms, rarest first
+	titles titles
+	titled map[memory.ChannelID]*titled // threads in scope whose titles have some of the terms
+	idf    float64                      // sum over all terms
+	words  bool                         // some term isn't a name
+	pairs  map[string]string            // the term that follows a term
+	named  []memory.UserID
+	dates  []dateRange
+	event  event
+	form   form
+	tags   func(said string) string // see Query.Named
+}
+
+// weighted is a weighted term.
+type weighted struct {
+	term  string
+	share float64 // factor on its IDF: less for terms of earlier turns
+	count int     // messages with it, up to a limit
+	idf   float64
+	names namedSet // the people named in the question whose name it is
+}
+
+// event is what a question relates time to, such as "the move" in "where did we work before the move?".
+type event struct {
+	when  relation
+	terms []string // of its name; none if the question has no event
+	at    time.Time
+	known bool // at is
+}
+
+// relation is when the messages asked for were said, relative to an event.
+type relation int8
+
+// titles are those of a scope's threads.
+type titles struct {
+	indexes []*titleIndex
+	scope   map[memory.ChannelID]bool
+	since   memory.MessageID // threads made earlier don't count
+}
+
+// setOf returns the set of a list's elements.
+func setOf[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, one := range list {
+		set[one] = true
+	}
+	return set
+}
+
+// people are the members of the guilds asked about.
+type people struct {
+	guilds   []members
+	readable map[memory.ChannelID]bool
+	aliases  map[string][]memory.UserID // by word; only aliases from readable facts
+}
+
+// roster indexes a guild's people by name.
+type roster struct {
+	at        map[memory.UserID]int      // indices in the list
+	named     map[string][]memory.UserID // by word of the names that everybody may know
+	withFacts []int                      // indices of people with facts
+}
+
+// loreIndex is a guild's lore prepared for questions.
+type loreIndex struct {
+	words  []loreWords      // by place in the list
+	places map[string][]int // by term: the lore that has it in a name or the text
+}
+
+// Query is a question and its context.
+type Query struct {
+	Text     string
+	Now      time.Time // when it is asked; later messages aren't found
+	Asker    memory.UserID
+	Mentions []memory.UserID    // people the question mentions or replies to, except Hark
+	Guilds   []memory.GuildID   // whose people the question may name
+	Scope    memory.Scope       // what the answer's readers may read; see Readable
+	Skip     []memory.MessageID // never found: the question, and messages shown anyway
+	// Session holds the messages before the question, oldest first. A question that refers back is searched
+	// together with those of them that are in Skip.
+	Session  []memory.Message
+	ReplyTo  memory.MessageID // the message of Session that the question replies to; 0: none
+	Limit    int              // of hits; 0: DefaultLimit
+	IsSearch bool             // the question plainly looks for something that was said
+	// Behind, if not nil, reports messages that are found only if nothing else is, such as requests to Hark.
+	Behind func(*memory.Message) bool
+	// Proxied, if not nil, reports whether webhooks in a channel speak for people.
+	Proxied func(memory.ChannelID) bool
+	// Opened is set if some readers may not know what was said before the scope begins. Word counts and
+	// segments then leave that out.
+	Opened bool
+	// Local keeps the search within this process: no text goes to a server. It uses full text, and vectors
+	// only if the question's vector is made here.
+	Local bool
+	// Named returns a text with names and dates in place of tags, as far as the answer's readers may know them. It is
+	// called by several goroutines. nil: tags have no words.
+	Named func(said string) string
+	// Repeats also returns, last, messages that only repeat the question or a better hit, or are Behind; for
+	// measuring.
+	Repeats bool
+}
+
+// members are the people of a guild.
+type members struct {
+	*roster
+	list []memory.Person
+}
+
+// loreWords are the words of the names of lore.
+type loreWords struct {
+	name     calledName
+	aliases  []calledName // given, and made from the name, but for its initials
+	initials string       // lower-case initials of the name; empty if it has none or they are a stop word
+	phrases  []string     // of all names and the initials, each once
+	terms    []string     // search terms of the name
+	count    int          // words of the name
+	stems    []string     // of the name's words that aren't stop words
+	length   int          // bytes of these words
+}
+
+// calledName is a name prepared for comparison.
+type calledName struct {
+	phrase         string // empty if it has only stop words
+	word           string // its only word; empty if it has several
+	beginsAnywhere bool   // in a script without spaces
+	endsAnywhere   bool
 }

@@ -14,13 +14,6 @@ import (
 	"hark/memory"
 )
 
-// Reranker is a model that reads a question together with each text.
-type Reranker interface {
-	// Rerank returns a finite score for each text, in order: higher answers query better. Scores compare only
-	// within a call. It limits its own time. Its errors contain no query or text.
-	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
-}
-
 const (
 	rerankedHits = 50   // the best; later ones are rarely right and cost as much time
 	rerankedText = 1000 // characters: many models refuse more than 512 tokens, question included
@@ -55,7 +48,8 @@ func (e *Engine) rerank(ctx context.Context, f recalled, hits []Hit) (ranked []H
 		})) {
 			err = errScores
 		}
-		if failed = err; err == nil {
+		failed = err
+		if err == nil {
 			copy(best, sortByScores(best, scores))
 		}
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/binary"
 	"maps"
 	mathbits "math/bits"
 	"slices"
@@ -37,7 +38,8 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 			}
 		}
 	}
-	everyone, seen := brings[memory.RoleID(g.ID)], map[string]bool{}
+	everyone := brings[memory.RoleID(g.ID)]
+	seen := map[string]bool{}
 	var brought []memory.Permissions // by set
 	var key []byte
 	slices.SortFunc(sets, func(a, b []memory.RoleID) int { return len(a) - len(b) })
@@ -53,7 +55,8 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 		key = appendRole(key, memory.RoleID(has))
 		if !has.Has(memory.Administrator) && !seen[string(key)] {
 			seen[string(key)] = true
-			s.roles, brought = append(s.roles, set), append(brought, has)
+			s.roles = append(s.roles, set)
+			brought = append(brought, has)
 		}
 	}
 	s.all = newBits(len(s.roles))
@@ -101,7 +104,8 @@ func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 	for _, role := range g.Roles {
 		can[role.ID] = (can[role.ID] || role.Permissions&^base&deciding != 0) && role.Bot == 0
 	}
-	can[0], can[memory.RoleID(g.ID)] = false, false
+	can[0] = false
+	can[memory.RoleID(g.ID)] = false
 	also := map[memory.RoleID][]memory.RoleID{}
 	for _, i := range implied {
 		also[i.Role] = append(also[i.Role], i.Also)
@@ -178,7 +182,8 @@ func (s *RoleSets) decide(has bits, p memory.Permissions, o memory.Overwrite) {
 func overwriteOf(c *memory.Channel, role memory.RoleID, user memory.UserID) (all memory.Overwrite) {
 	for _, o := range c.Overwrites {
 		if o.Role == role && o.User == user {
-			all.Allow, all.Deny = all.Allow|o.Allow&deciding, all.Deny|o.Deny&deciding
+			all.Allow = all.Allow | o.Allow&deciding
+			all.Deny = all.Deny | o.Deny&deciding
 		}
 	}
 	return all
@@ -217,4 +222,8 @@ func (b bits) outside(other bits) int {
 		}
 	}
 	return -1
+}
+
+func appendRole(key []byte, role memory.RoleID) []byte {
+	return binary.BigEndian.AppendUint64(key, uint64(role))
 }

@@ -12,46 +12,6 @@ import (
 	"hark/memory"
 )
 
-// pool holds the candidates.
-type pool struct {
-	wanted     map[memory.MessageRef]int // neighbours to fetch on each side
-	similarity map[memory.MessageID]float64
-	skip       map[memory.MessageID]bool
-	streams    map[memory.ChannelID][]entry
-	most       [len(relative)]float64 // maxima of the relative features
-}
-
-// entry is a fetched message, or a passage of a long one, with its terms counted.
-type entry struct {
-	*memory.Message
-	passage string
-	from    int       // byte offset of the passage in the message
-	counts  []float64 // by term of the question
-	like    []float64 // by term of the question: the most similar term's similarity, in [0, 1]
-	pairs   float64   // share of the question's term pairs
-	length  float64   // terms
-	words   int
-	signs   signs
-	names   namedSet // people named in both the question and it
-	by      namedSet // its author, if the question names them
-	follows bool     // in the same session as the entry before it
-}
-
-func newPool(q Query) *pool {
-	return &pool{
-		wanted: map[memory.MessageRef]int{}, similarity: map[memory.MessageID]float64{}, skip: setOf(q.Skip),
-		streams: map[memory.ChannelID][]entry{},
-	}
-}
-
-// want requests a message with its neighbours, unless it is requested already.
-func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
-	spot := memory.MessageRef{Channel: channel, Message: id}
-	if _, known := p.wanted[spot]; !known {
-		p.wanted[spot] = reach
-	}
-}
-
 // sessionGap is the silence after which a new session begins.
 const sessionGap = 3 * time.Hour
 
@@ -146,17 +106,6 @@ func isSoonAfter(stream []entry, m *memory.Message) bool {
 	return n > 0 && m.Time().Sub(stream[n-1].Time()) <= sessionGap
 }
 
-// BM25's parameters, and the average lengths in terms of a message and of a neighbourhood.
-const (
-	k1            = 1.2
-	b             = 0.75
-	averageLength = 10.0
-	// longTerms caps a message's length in terms. A fact in a long message is as good as in a short one, and its
-	// neighbours must not outrank it by its words.
-	longTerms = 15.0
-	longText  = 60 // words: a longer text needs no neighbours
-)
-
 // counter counts a question's terms in messages. It caches results by term.
 type counter struct {
 	question
@@ -186,7 +135,8 @@ func (c *counter) count(e *entry) {
 	said := c.spelled(e.passage)
 	terms := c.batch.AppendTerms(c.said[:0], said)
 	c.said = terms
-	e.counts, e.like = c.numbers(), c.numbers()
+	e.counts = c.numbers()
+	e.like = c.numbers()
 	pairs := 0
 	for at, t := range terms {
 		if t == text.Unlike {
@@ -195,7 +145,8 @@ func (c *counter) count(e *entry) {
 		found := c.find(t)
 		if i := found.at; i >= 0 {
 			e.names |= c.terms[i].names
-			if e.counts[i]++; at+1 < len(terms) && c.pairs[t] == terms[at+1] {
+			e.counts[i]++
+			if at+1 < len(terms) && c.pairs[t] == terms[at+1] {
 				pairs++
 			}
 		}
@@ -208,7 +159,8 @@ func (c *counter) count(e *entry) {
 	}
 	e.length = min(float64(len(terms)), longTerms)
 	for range strings.FieldsSeq(e.passage) {
-		if e.words++; e.words > longText {
+		e.words++
+		if e.words > longText {
 			break
 		}
 	}
@@ -271,7 +223,10 @@ func (p *pool) score(query Query, q question) []*ranked {
 		scored := make([]ranked, len(stream))
 		for i := range stream {
 			r := &scored[i]
-			r.entry, r.channel, r.at, r.values = &stream[i], channel, i, p.features(q, stream, i)
+			r.entry = &stream[i]
+			r.channel = channel
+			r.at = i
+			r.values = p.features(q, stream, i)
 			for i, f := range relative {
 				if r.values[f] > p.most[i] && !aside(r.entry) {
 					p.most[i] = r.values[f]
@@ -324,7 +279,8 @@ func (q question) bm25(counts []float64, length, average float64) float64 {
 
 // neighbourhood returns the range of at most before and after neighbours of i in its session.
 func neighbourhood(stream []entry, i, before, after int) (first, last int) {
-	first, last = i, i
+	first = i
+	last = i
 	for first > max(0, i-before) && stream[first].follows {
 		first--
 	}
@@ -349,8 +305,10 @@ var decayed = func() (of [neighbours + 1]float64) {
 // of the question.
 func (q question) around(stream []entry, i int) (score, covered float64) {
 	var all, any [maxTerms]float64
-	counts, found := all[:len(q.terms)], any[:len(q.terms)]
-	length, average := 0.0, 0.0
+	counts := all[:len(q.terms)]
+	found := any[:len(q.terms)]
+	length := 0.0
+	average := 0.0
 	if title := q.titled[stream[i].Channel]; title != nil {
 		copy(counts, title.weighed)
 		copy(found, title.weighed)
@@ -365,21 +323,6 @@ func (q question) around(stream []entry, i int) (score, covered float64) {
 		average += weight * averageLength
 	}
 	return q.bm25(counts, length, average), q.share(found)
-}
-
-// reasons are the features shown to people, by their kind.
-var reasons = []struct {
-	kind     string
-	features []feature
-}{
-	{"words", []feature{featureLike, featurePairs}},
-	{"around", []feature{featureFar, featureCovered, featureLikeNear}},
-	{"author", []feature{featureAuthor, featureSelf, featureSubject}},
-	{"name", []feature{featureSpokenOf, featureSpokenNear}},
-	{"time", []feature{featureWeek, featureDateSaid, featureEvent}},
-	{"answers", []feature{featureAnswers}},
-	{"form", []feature{featureTime, featureNumber, featureName, featureReason}},
-	{"meaning", []feature{featureMeaning}},
 }
 
 // minReason is the least part of a score that is shown.
@@ -399,4 +342,76 @@ func (r *ranked) why() []Reason {
 	}
 	slices.SortStableFunc(why, func(a, b Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 	return why
+}
+
+// behind returns a test for messages that only repeat the question or are q.Behind.
+func behind(q Query) func(*entry) bool {
+	asked := repeats(q)
+	return func(e *entry) bool { return asked(e) || q.Behind != nil && q.Behind(e.Message) }
+}
+
+// repeats returns a test for messages that only ask the question: somebody's earlier question answers nothing. A
+// plain search may quote the words of the message that it looks for.
+func repeats(q Query) func(*entry) bool {
+	question := text.WithoutHark(q.Text)
+	terms := setOf(text.Terms(question))
+	same := normalised(question)
+	batch := text.NearTo(slices.Collect(maps.Keys(terms)))
+	return func(e *entry) bool {
+		body := text.WithoutHark(e.Text())
+		if !e.signs.asks {
+			return !q.IsSearch && same != "" && normalised(body) == same
+		}
+		return !slices.ContainsFunc(batch.Terms(body), func(t string) bool { return !terms[t] })
+	}
+}
+
+// features computes the values of the passage at i, without dividing the relative ones.
+func (p *pool) features(q question, stream []entry, i int) (v values) {
+	e := &stream[i]
+	first, last := neighbourhood(stream, i, neighbours, neighbours)
+	v[featureFar], v[featureCovered] = q.around(stream[first:last+1], i-first)
+	if e.words > longText { // a long text needs no context
+		v[featureFar] = q.own(e)
+	}
+	var room [maxTerms]float64
+	near := room[:len(e.like)]
+	if title := q.titled[e.Channel]; title != nil {
+		copy(near, title.weighed)
+	}
+	v[featureLike] = q.share(larger(near, e.like))
+	for j := max(first, i-3); j <= min(last, i+3); j++ {
+		larger(near, stream[j].like)
+	}
+	v[featureLikeNear] = q.share(near)
+	v[featurePairs] = e.pairs
+	if e.by != 0 {
+		v[featureAuthor] = 1
+		v[featureSelf] = bit(e.signs.self)
+		v[featureSubject] = bit(len(q.named) > 1 && e.Author == q.named[0])
+	} else {
+		v[featureSpokenOf] = bit(e.names != 0)
+	}
+	if len(q.named) > 0 {
+		var there namedSet
+		for j := first; j <= last; j++ {
+			there |= stream[j].names | stream[j].by
+		}
+		v[featureSpokenNear] = there.count() / float64(min(len(q.named), 64))
+	}
+	q.datesOf(e, &v)
+	v[featureEvent] = bit(q.event.matches(e.Time()))
+	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
+	begins := opening(stream, i)
+	if begins > 0 && stream[begins].follows {
+		if before := &stream[begins-1]; before.signs.asks && before.Author != e.Author {
+			v[featureAnswers] = q.own(before)
+		}
+	}
+	v[featureMeaning] = p.similarity[e.ID]
+	v[featureTime] = bit(q.form == asksTime && e.signs.time)
+	v[featureNumber] = bit(q.form == asksNumber && e.signs.number)
+	v[featureName] = bit(q.form == asksName && e.signs.name)
+	v[featureReason] = bit(q.form == asksReason && e.signs.reason)
+	return v
 }

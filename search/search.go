@@ -6,8 +6,8 @@
 package search
 
 import (
+	"context"
 	"slices"
-	"time"
 
 	"hark/memory"
 )
@@ -17,39 +17,6 @@ const DefaultLimit = 40
 
 // MaxPeople bounds the participants of a result.
 const MaxPeople = 10
-
-// Query is a question and its context.
-type Query struct {
-	Text     string
-	Now      time.Time // when it is asked; later messages aren't found
-	Asker    memory.UserID
-	Mentions []memory.UserID    // people the question mentions or replies to, except Hark
-	Guilds   []memory.GuildID   // whose people the question may name
-	Scope    memory.Scope       // what the answer's readers may read; see Readable
-	Skip     []memory.MessageID // never found: the question, and messages shown anyway
-	// Session holds the messages before the question, oldest first. A question that refers back is searched
-	// together with those of them that are in Skip.
-	Session  []memory.Message
-	ReplyTo  memory.MessageID // the message of Session that the question replies to; 0: none
-	Limit    int              // of hits; 0: DefaultLimit
-	IsSearch bool             // the question plainly looks for something that was said
-	// Behind, if not nil, reports messages that are found only if nothing else is, such as requests to Hark.
-	Behind func(*memory.Message) bool
-	// Proxied, if not nil, reports whether webhooks in a channel speak for people.
-	Proxied func(memory.ChannelID) bool
-	// Opened is set if some readers may not know what was said before the scope begins. Word counts and
-	// segments then leave that out.
-	Opened bool
-	// Local keeps the search within this process: no text goes to a server. It uses full text, and vectors
-	// only if the question's vector is made here.
-	Local bool
-	// Named returns a text with names and dates in place of tags, as far as the answer's readers may know them. It is
-	// called by several goroutines. nil: tags have no words.
-	Named func(said string) string
-	// Repeats also returns, last, messages that only repeat the question or a better hit, or are Behind; for
-	// measuring.
-	Repeats bool
-}
 
 // Result is what was recalled.
 type Result struct {
@@ -84,34 +51,6 @@ func (r Result) Gate() []float64 { return r.gate.values }
 // SmallTalk reports whether the question asks for nothing that could have been said.
 func (r Result) SmallTalk() bool { return r.Declined && r.gate.values == nil }
 
-// Worth splits the hits into those worth showing a model and the rest. A declined question keeps its best
-// five, for the model to judge; possible small talk keeps one, and small talk none.
-func (r Result) Worth() (worth, left []Hit) {
-	n := len(r.Hits)
-	switch v := r.gate.values; {
-	case !r.Declined:
-	case r.SmallTalk():
-		n = 0
-	case v[gateChatter]+v[gateYou]+v[gateStates] > 0:
-		n = min(1, n)
-	default:
-		n = min(gateHits, n)
-	}
-	return r.Hits[:n], r.Hits[n:]
-}
-
-// MatchesWords reports whether h was found by the words of the question or of the one before it. Author and time
-// suffice only if the question asks for nothing else.
-func (r Result) MatchesWords(h Hit) bool {
-	is := func(kind string) bool {
-		return slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == kind })
-	}
-	if r.recalled != nil && r.recalled.question.whoOrWhen() { // its other words only ask, or say when
-		return r.recalled.question.matchesNamesAndDates(&h.Message) || !r.recalled.question.words && is("answers")
-	}
-	return is("words") || is("answers")
-}
-
 // IsWorthShowing reports whether a person who searches should see a hit: it has a reason, and its relevance
 // reaches Floor. If r was declined, it must also share words with the query.
 func (r Result) IsWorthShowing(h Hit) bool {
@@ -141,4 +80,37 @@ type Participant struct {
 	Person   memory.Person   // with those of their facts that the scope's readers may know
 	Presence memory.Presence // within the query's scope only
 	Main     bool            // the asker, and whoever the question mentions, names or replies to
+}
+
+// Reranker is a model that reads a question together with each text.
+type Reranker interface {
+	// Rerank returns a finite score for each text, in order: higher answers query better. Scores compare only
+	// within a call. It limits its own time. Its errors contain no query or text.
+	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
+}
+
+// Floor is the relevance below which a single message isn't worth showing to a person.
+const Floor = 0.05
+
+// LoreHit is lore relevant to a question.
+type LoreHit struct {
+	Lore      memory.Lore
+	Why       string  // "name", "alias", "initials" or "words"
+	Relevance float64 // in [0, 1]: confidence, uncalibrated
+}
+
+// recalled is the state of a search before ranking.
+type recalled struct {
+	query    Query // with the end of its scope
+	known    people
+	question question
+	pool     *pool
+	most     [len(relative)]float64 // see pool
+	textOnly bool
+}
+
+// gate is the decision whether the hits answer a question.
+type gate struct {
+	closed bool
+	values []float64 // feature values; nil if the decision needed none
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 )
 
@@ -56,7 +57,8 @@ func subjects(question string) map[string]bool {
 	var last []string
 	is := false
 	for w := range strings.FieldsSeq(strings.ToLower(question)) {
-		bare, own := strings.TrimFunc(w, unicode.IsPunct), text.QueryTerms(w)
+		bare := strings.TrimFunc(w, unicode.IsPunct)
+		own := text.QueryTerms(w)
 		switch {
 		case articles[bare]:
 			is = true
@@ -89,17 +91,20 @@ type signs struct {
 
 // signsOf returns a message's signs, by English words; without all, only asks.
 func signsOf(s string, all bool) (of signs) {
-	if of.asks = strings.Contains(s, "?") || strings.Contains(s, "？"); !all {
+	of.asks = strings.Contains(s, "?") || strings.Contains(s, "？")
+	if !all {
 		return of
 	}
-	last, lastEnd := "", 0
+	last := ""
+	lastEnd := 0
 	for at := 0; at < len(s); {
 		r, size := utf8.DecodeRuneInString(s[at:])
 		if !isLetter(r) {
 			at += size
 			continue
 		}
-		end, hasDigit := at, false
+		end := at
+		hasDigit := false
 		for end < len(s) {
 			r, size := utf8.DecodeRuneInString(s[end:])
 			if !isLetter(r) && r != '\'' && r != '’' {
@@ -113,7 +118,8 @@ func signsOf(s string, all bool) (of signs) {
 		of.number = of.number || hasDigit
 		of.time = of.time || hasDigit && (isYear(lower) || isOrdinal(lower))
 		of.read(word, lower, last, s[lastEnd:at])
-		last, lastEnd = lower, end
+		last = lower
+		lastEnd = end
 		at = end
 	}
 	return of
@@ -204,13 +210,15 @@ func endsLower(w string) bool {
 // stem that the stemmer keeps apart.
 func alike(a, b string) float64 {
 	const least, share = 4, 0.66
-	same, bytes := 0, 0
+	same := 0
+	bytes := 0
 	for bytes < len(a) {
 		_, size := utf8.DecodeRuneInString(a[bytes:])
 		if !strings.HasPrefix(b[bytes:], a[bytes:bytes+size]) {
 			break
 		}
-		same, bytes = same+1, bytes+size
+		same = same + 1
+		bytes = bytes + size
 	}
 	rest := utf8.RuneCountInString(a[bytes:]) + utf8.RuneCountInString(b[bytes:])
 	if l := 2 * float64(same) / float64(2*same+rest); same >= least && l >= share || a == b {
@@ -218,3 +226,19 @@ func alike(a, b string) float64 {
 	}
 	return 0
 }
+
+var (
+	months = [...]string{"january", "february", "march", "april", "may", "june", "july", "august",
+		"september", "october", "november", "december"}
+	isoDate  = pattern.Of(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
+	dotDate  = pattern.Of(`(?:^|[^\p{L}\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
+	mayVerb  = pattern.Of(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
+	dayMonth = pattern.Of(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames +
+		`)\b\.?(?:,?\s+(\d{4}))?`)
+	monthDay = pattern.Of(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
+	yearOnly = pattern.Of(
+		`\b(?:in|of|during|since|before|after|until|early|late|from|between|and|to)\s+((?:19|20)\d{2})\b`)
+)
+
+const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|` +
+	`jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`

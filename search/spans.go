@@ -19,35 +19,6 @@ type wordIn struct {
 
 var wordOf = pattern.Of(`[\p{L}\p{M}\d]+`)
 
-// relativeDates returns the spans in s that are relative to now.
-func relativeDates(s string, now time.Time) []dateIn {
-	c := newCalendar(now)
-	var dates []dateIn
-	for _, phrase := range foreignPhrases {
-		if i := strings.Index(s, phrase.words); i >= 0 && phrase.stands(s, i) {
-			dates = append(dates, dateIn{dateRange: c.span(phrase.unit, phrase.back), start: i,
-				end: i + len(phrase.words)})
-			s = strings.Replace(s, phrase.words, strings.Repeat(" ", len(phrase.words)), 1)
-		}
-	}
-	var words []wordIn
-	for _, at := range wordOf().FindAllStringIndex(s, -1) {
-		words = append(words, wordIn{s[at[0]:at[1]], at[0], at[1]})
-	}
-	for i := 0; i < len(words); i++ {
-		d, n := c.read(words[i:])
-		if month := seasons[words[i].text]; n == 0 && month > 0 && followsIn(words[:i]) {
-			d, n = c.season(month, 0), 1
-		}
-		if n > 0 && d != (dateRange{}) {
-			dates = append(dates, dateIn{dateRange: d, start: words[i].start, end: words[i+n-1].end,
-				weekday: n == 1 && weekdays[words[i].text] > 0})
-		}
-		i += max(n-1, 0)
-	}
-	return dates
-}
-
 // followsIn reports whether the next word follows "in" or "in the".
 func followsIn(words []wordIn) bool {
 	n := len(words)
@@ -131,9 +102,11 @@ func (c calendar) nth(which, unit, next string) (dateRange, int) {
 
 // ago reads "3 days ago", "a week ago", "a couple of months ago".
 func (c calendar) ago(word func(int) string) (dateRange, int) {
-	at, n := 1, countOf(word(0))
+	at := 1
+	n := countOf(word(0))
 	if word(0) == "a" && (word(1) == "couple" || word(1) == "few") {
-		at, n = 2, countOf(word(1))
+		at = 2
+		n = countOf(word(1))
 	}
 	if word(at-1) == "couple" && word(at) == "of" {
 		at++
@@ -299,4 +272,10 @@ var foreignPhrases = []foreignPhrase{
 	{"先月", "month", 1}, {"去年", "year", 1}, {"昨年", "year", 1},
 	{"今天", "day", 0}, {"昨天", "day", 1}, {"前天", "day", 2}, {"這週", "week", 0}, {"上週", "week", 1}, {"上周", "week", 1},
 	{"上個月", "month", 1}, {"上个月", "month", 1},
+}
+
+// dateRange is a span of time in a text.
+type dateRange struct {
+	from, to time.Time
+	open     bool // everything before or after a date
 }

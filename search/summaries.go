@@ -70,7 +70,8 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 	})
 	if len(hits) > 0 {
 		newest := slices.IndexFunc(hits, func(h SummaryHit) bool { return h.Summary.ID == newest.Summary.ID })
-		last, to := hits[newest], 0
+		last := hits[newest]
+		to := 0
 		last.Why = append([]string{"newest"}, last.Why...)
 		if best := hits[0].related; newest > 0 && best >= clearlyRelated && best >= clearlyMore*last.related {
 			to = 1
@@ -91,7 +92,9 @@ func summaryTerms(s memory.Summary, batch *text.Batch) map[string]bool {
 func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now time.Time,
 	weight func(string) float64) SummaryHit {
 	hit := SummaryHit{Summary: s}
-	sum, shared, words := 0.0, 0.0, false
+	sum := 0.0
+	shared := 0.0
+	words := false
 	topics := map[string]string{}
 	for _, topic := range s.Topics {
 		for _, t := range text.Terms(topic) {
@@ -107,7 +110,8 @@ func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now ti
 				hit.Why = append(hit.Why, why)
 			}
 		case holds[t]:
-			shared, words = shared+w, true
+			shared = shared + w
+			words = true
 		}
 	}
 	if words {
@@ -164,7 +168,8 @@ func SummariesToDrop(fresh memory.Summary, others []memory.Summary, most int) []
 	}
 	var out []memory.MessageID
 	for len(all) > most {
-		goes, best := -1, summariesAlike
+		goes := -1
+		best := summariesAlike
 		for i, old := range all[:len(all)-min(summariesSpared, most-1)] {
 			if old.ID == fresh.ID {
 				continue
@@ -174,7 +179,8 @@ func SummariesToDrop(fresh memory.Summary, others []memory.Summary, most int) []
 			}
 			for _, newer := range all[i+1:] {
 				if a := overlap(held[old.ID], held[newer.ID]); a > best {
-					goes, best = i, a
+					goes = i
+					best = a
 				}
 			}
 		}

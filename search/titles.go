@@ -17,13 +17,6 @@ const (
 	leastTitled   = 0.2 // share of the question's weight that such a title has
 )
 
-// titles are those of a scope's threads.
-type titles struct {
-	indexes []*titleIndex
-	scope   map[memory.ChannelID]bool
-	since   memory.MessageID // threads made earlier don't count
-}
-
 // titlesIn returns the titles of the threads in q's scope.
 func (e *Engine) titlesIn(ctx context.Context, q Query) (titles, error) {
 	var all titles
@@ -126,27 +119,4 @@ func (q question) bestTitled() []memory.ChannelID {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(b, a))
 	})
 	return best[:min(titledThreads, len(best))]
-}
-
-// byTitle adds messages of the threads whose titles have most of the question: those with other words of it, the
-// first and the last.
-func (e *Engine) byTitle(ctx context.Context, q Query, asked question, most int, p *pool) error {
-	threads := asked.bestTitled()
-	if len(threads) == 0 {
-		return nil
-	}
-	scope := q.Scope
-	scope.Channels = threads
-	hits, err := e.log.FullText(ctx, scope, asked.rarest(), min(most, titledText))
-	if err != nil {
-		return err
-	}
-	for _, hit := range hits {
-		p.want(hit.Channel, hit.ID, fewNeighbours)
-	}
-	for _, thread := range threads {
-		p.want(thread, memory.MessageID(thread), titledEnds)
-		p.want(thread, endOf(q.Scope), titledEnds)
-	}
-	return nil
 }

@@ -7,44 +7,11 @@ import (
 	"hark/memory"
 )
 
-// Verdict says whether an answer at a place may use a channel, and if not, why.
-type Verdict struct {
-	OK  bool
-	Why Obstacle // empty if OK
-	// User and Roles are a counterexample for ObstacleReader: somebody who reads the answer and can't read the
-	// channel. User is the only viewer, or a member with overwrites of their own; 0: anybody with Roles.
-	User memory.UserID
-	// Roles suffice, without @everyone; empty: a member without roles. If members' roles are known, these are
-	// all the roles of some member.
-	Roles []memory.RoleID
-}
-
-// Obstacle is a reason why an answer may not use a channel.
-type Obstacle string
-
-// The obstacles. A verdict names one, even if several apply.
-const (
-	ObstaclePlace         Obstacle = "place"          // who can read the place is unknown
-	ObstacleChannel       Obstacle = "channel"        // who can read the channel is unknown
-	ObstacleShut          Obstacle = "shut"           // the channel is Shut
-	ObstacleUnshared      Obstacle = "unshared"       // one of them is a direct or local channel
-	ObstacleStructure     Obstacle = "structure"      // the guild's roles are unknown
-	ObstacleAge           Obstacle = "age"            // only the channel is age-restricted
-	ObstaclePrivateThread Obstacle = "private-thread" // the channel is another private thread
-	ObstacleHark          Obstacle = "hark"           // Hark can't read the channel
-	ObstacleReader        Obstacle = "reader"         // somebody who reads the answer can't read the channel
-)
-
-func refused(why Obstacle) Verdict { return Verdict{Why: why} }
-
-// cannotRead is the verdict for a counterexample.
-func cannotRead(user memory.UserID, roles []memory.RoleID) Verdict {
-	return Verdict{Why: ObstacleReader, User: user, Roles: roles}
-}
-
 // Explain says in English why an answer may not use a channel of the guild; empty if it may.
 func (a *Audience) Explain(channel memory.ChannelID) string {
-	v, place, source := a.judge(a.channels[channel]), a.channelName(a.place.Channel), a.channelName(channel)
+	v := a.judge(a.channels[channel])
+	place := a.channelName(a.place.Channel)
+	source := a.channelName(channel)
 	switch v.Why {
 	case ObstaclePlace:
 		return "Hark doesn't know who can read " + place
@@ -81,7 +48,9 @@ func (a *Audience) explainUnshared(c *memory.Channel) string {
 
 // explainReader puts a counterexample in words.
 func (a *Audience) explainReader(v Verdict, channel memory.ChannelID) string {
-	reader, place, source := a.readerName(v), a.channelName(a.place.Channel), a.channelName(channel)
+	reader := a.readerName(v)
+	place := a.channelName(a.place.Channel)
+	source := a.channelName(channel)
 	switch {
 	case a.isOneViewer():
 		return reader + " can't read " + source
