@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -188,10 +187,6 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int)
 	}
 	return e.log.Nearest(ctx, q.Scope, space, vectors[0], min(most, vectorCandidates))
 }
-
-// negating are words that change the meaning of a text. "Don't" is "don" and "t" here.
-var negating = text.SetOf(`no not never none nobody nothing neither nor without t cannot cancelled canceled
-	nicht kein keine nie pas jamais aucun nunca jamás ni sin`)
 
 // byTitle adds messages of the threads whose titles have most of the question: those with other words of it, the
 // first and the last.

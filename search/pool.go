@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -199,3 +200,7 @@ func wordsOf(s string) wordSet {
 func changesMeaning(word string) bool {
 	return negating[word] || strings.ContainsFunc(word, unicode.IsNumber)
 }
+
+// negating are words that change the meaning of a text. "Don't" is "don" and "t" here.
+var negating = text.SetOf(`no not never none nobody nothing neither nor without t cannot cancelled canceled
+	nicht kein keine nie pas jamais aucun nunca jamás ni sin`)

@@ -9,10 +9,12 @@ package answer
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"hark/builder"
 	"hark/internal/answer/tools"
+	"hark/internal/chat"
 	"hark/memory"
 	"hark/search"
 )
@@ -220,7 +222,9 @@ type Filter struct {
 
 // narrow filters scope; channels are those of its guilds.
 func (f Filter) narrow(scope memory.Scope, channels map[memory.ChannelID]memory.Channel) memory.Scope {
-	scope.Since, scope.Until, scope.Authors = f.Since, f.Until, f.From
+	scope.Since = f.Since
+	scope.Until = f.Until
+	scope.Authors = f.From
 	scope.Channels = f.channels(scope.Channels, channels)
 	return scope
 }
@@ -235,3 +239,30 @@ func (f Filter) channels(ids []memory.ChannelID, channels map[memory.ChannelID]m
 		return !slices.Contains(f.In, id) && (!c.Kind.IsThread() || !slices.Contains(f.In, c.Parent))
 	})
 }
+
+type attachments struct {
+	all  []attachment
+	done sync.WaitGroup
+}
+
+// Mode is the mode of an answer, and its reason.
+type Mode struct {
+	Is builder.Mode
+	By ModeBy
+	// Why are the words it was inferred from; empty if it wasn't, or is the general one.
+	Why string
+}
+
+type attachment struct {
+	File
+	use     fileUse
+	text    string
+	image   chat.Image
+	tokens  int    // of the image
+	problem string // why not, as the model is told
+}
+
+// ModeBy is what decided on a mode.
+type ModeBy string
+
+type fileUse int

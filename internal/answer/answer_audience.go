@@ -42,7 +42,8 @@ func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Messa
 		return nil, err
 	}
 	return digest.Keep(messages, func(m memory.Message) (ok bool, err error) {
-		if ok = m.Kind != memory.FromHark; !ok {
+		ok = m.Kind != memory.FromHark
+		if !ok {
 			ok, err = d.mayRepeat(ctx, m.ID)
 		}
 		d.usableAt[d.ref(m.ID)] = ok
@@ -131,7 +132,8 @@ func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
 		return d
 	}
 	other := *d
-	other.channel, other.present = channel, math.MaxInt64
+	other.channel = channel
+	other.present = math.MaxInt64
 	return &other
 }
 

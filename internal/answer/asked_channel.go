@@ -10,17 +10,6 @@ import (
 	"hark/search"
 )
 
-// inquiry is what a question asks about.
-type inquiry struct {
-	scope memory.Scope // of the search
-	// named are the channels that the question names. The search finds nothing elsewhere.
-	named []memory.ChannelID
-	// whole is set if the question asks for what was said in these channels, whatever it is about.
-	whole bool
-	// narrow is set if the question names any channel, which may be one that nothing may be told of.
-	narrow bool
-}
-
 // elsewhere reports whether the question is about other channels than that one.
 func (a inquiry) elsewhere(channel memory.ChannelID) bool {
 	return a.narrow && !slices.Contains(a.named, channel)
@@ -87,44 +76,6 @@ const (
 	linkedNeighbours = 2
 	latestRead       = 100 // messages of a channel, of which some may be notices, answers and the session
 )
-
-// findAsked is find for what the question asks about. It adds the messages that the question links to, and the latest
-// of the channels that it names if it asks for all of them or too little else was found there.
-func (e *Engine) findAsked(ctx context.Context, q Question, r *recalled,
-	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
-	result, left, err = e.find(ctx, q, r, r.asked.scope, skip)
-	if err != nil {
-		return search.Result{}, nil, err
-	}
-	return result, left, e.addAsked(ctx, q, r, skip, &result)
-}
-
-// addAsked adds what findAsked adds.
-func (e *Engine) addAsked(ctx context.Context, q Question, r *recalled, skip []memory.MessageID,
-	result *search.Result) error {
-	if len(r.asked.named) > 0 && (r.asked.whole || result.Declined) {
-		latest, err := e.latestOf(ctx, q, r, skip)
-		if err != nil {
-			return err
-		}
-		addHits(result, latest)
-		result.Declined = result.Declined && len(latest) == 0
-	}
-	linked, err := e.linked(ctx, q, r, skip)
-	if err != nil {
-		return err
-	}
-	if len(linked) == 0 {
-		return nil
-	}
-	result.Declined = false
-	found := result.Hits
-	result.Hits = nil
-	addHits(result, linked)
-	addHits(result, found)
-	r.introduce(result, linked)
-	return nil
-}
 
 // addHits adds hits that aren't there.
 func addHits(result *search.Result, hits []search.Hit) {

@@ -67,8 +67,10 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 		}
 	}()
 	operator := q.Operator
-	ctx, q = withLookUps(ctx), forAskerAlone(q)
-	q.OnlyAsker, q.Operator = !operator, operator
+	ctx = withLookUps(ctx)
+	q = forAskerAlone(q)
+	q.OnlyAsker = !operator
+	q.Operator = operator
 	m, err := e.missed(ctx, q, since)
 	if err == nil && len(m.said) > 0 && m.resolved.model != nil && !q.NoModel {
 		c, err := e.summarise(ctx, q, m)
@@ -78,7 +80,8 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 		// The messages may be gone, or closed, by now.
 		why := err
 		m, err = e.missed(ctx, q, since)
-		m.Away, m.Usage = why, c.Usage
+		m.Away = why
+		m.Usage = c.Usage
 		if err != nil {
 			return m.CaughtUp, err
 		}
@@ -100,7 +103,8 @@ type catchUp struct {
 func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catchUp, error) {
 	m := &catchUp{}
 	var err error
-	if m.now, err = e.readScope(ctx, q); err != nil {
+	m.now, err = e.readScope(ctx, q)
+	if err != nil {
 		return m, err
 	}
 	switch {
@@ -118,12 +122,14 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catc
 	m.Spoke = presence[q.Asker].Last
 	m.Since = since
 	if since.IsZero() {
-		if m.Since = m.Spoke; m.Spoke.IsZero() {
+		m.Since = m.Spoke
+		if m.Spoke.IsZero() {
 			m.Since = q.Now.Add(-CatchUpFirst)
 		}
 	}
 	if first := q.Now.Add(-CatchUpBack); m.Since.Before(first) {
-		m.Since, m.Bounded = first, true
+		m.Since = first
+		m.Bounded = true
 	}
 	return m, e.readMissed(ctx, q, m)
 }
@@ -142,7 +148,8 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 	}
 	read = slices.DeleteFunc(slices.Clone(read), func(s memory.Message) bool { return s.ID < from })
 	if len(read) > CatchUpMax {
-		read, m.Bounded = read[1:], true
+		read = read[1:]
+		m.Bounded = true
 	}
 	// Hark's own answers were made from what others said, perhaps elsewhere.
 	read = slices.DeleteFunc(read, func(s memory.Message) bool {
@@ -206,7 +213,9 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	if c.Text == "" {
 		return c, ErrEmpty
 	}
-	if c.Model, c.Instead = m.resolved.model.Name(), reply.Instead; c.Instead != nil {
+	c.Model = m.resolved.model.Name()
+	c.Instead = reply.Instead
+	if c.Instead != nil {
 		c.Model = reply.Model
 	}
 	c.Cut = e.isCut(reply)
@@ -228,7 +237,9 @@ func (m *catchUp) lines(room, chars int) (from int, text string, tokens int) {
 		if n > room && len(lines) > 0 {
 			break
 		}
-		room, tokens, lines = room-n, tokens+n, append(lines, line)
+		room = room - n
+		tokens = tokens + n
+		lines = append(lines, line)
 	}
 	slices.Reverse(lines)
 	return from, strings.Join(lines, "\n"), tokens

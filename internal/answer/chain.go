@@ -9,14 +9,6 @@ import (
 	"hark/memory"
 )
 
-// A session goes back to the replies that the question ends, to those that end in the session, and to what a thread
-// began from.
-const (
-	chainDepth   = 8   // replies in one chain
-	chainMost    = 12  // messages of all chains
-	starterShown = 600 // graphemes of what a thread began from
-)
-
 // what condensed was made from
 func (e *Engine) olderThan(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
@@ -59,7 +51,8 @@ func (e *Engine) chains(ctx context.Context, q Question, now readableScope, t di
 			}
 			from = nil
 			for _, m := range messages {
-				found, from = append(found, m), append(from, m.ReplyTo)
+				found = append(found, m)
+				from = append(from, m.ReplyTo)
 			}
 		}
 		return nil
@@ -93,7 +86,8 @@ func (d *answerAudience) usable(ctx context.Context, messages []memory.Message) 
 // post's first. Both have the thread's id.
 func (e *Engine) starter(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
-	thread, id := now.names.channels[q.Channel], memory.MessageID(q.Channel)
+	thread := now.names.channels[q.Channel]
+	id := memory.MessageID(q.Channel)
 	if !thread.Kind.IsThread() {
 		return nil, nil
 	}
@@ -123,7 +117,8 @@ func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chai
 		if i < 0 || digest.Has(shown, id) || digest.Has(chain, id) {
 			break
 		}
-		chain, id = append(chain, before[i]), before[i].ReplyTo
+		chain = append(chain, before[i])
+		id = before[i].ReplyTo
 	}
 	return sortByID(chain)
 }

@@ -76,8 +76,11 @@ const (
 // one has gone, nobody knows that another gave it away too. A message is repeated with the fact, lore or summary
 // made from it.
 func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest.Manifest) {
-	all, said, asked := shown.Sources(), wordsOf(a.Text), wordsOf(q.ownText())
-	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))
+	all := shown.Sources()
+	said := wordsOf(a.Text)
+	asked := wordsOf(q.ownText())
+	saidBy := map[string][]memory.UserID{}
+	shared := make([][]string, len(all))
 	for i, s := range all {
 		for _, term := range termsOf(s.Text) {
 			if !said.terms[term] || asked.terms[term] {
@@ -95,14 +98,16 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		common[term] = common[term] || members > sharedBy
 	}
 	// derived are messages that are repeated by what was made from them.
-	cited, derived := map[memory.MessageRef]bool{}, map[memory.MessageRef]bool{}
+	cited := map[memory.MessageRef]bool{}
+	derived := map[memory.MessageRef]bool{}
 	for _, s := range a.Sources {
 		cited[memory.MessageRef{Channel: s.Channel, Message: s.Message}] = true
 	}
 	for i := range all {
 		s := &all[i]
 		rare := func(term string) bool { return !common[term] }
-		if s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.Text, asked); s.Repeats {
+		s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.Text, asked)
+		if s.Repeats {
 			for _, at := range s.From {
 				derived[at] = true
 			}

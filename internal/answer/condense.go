@@ -108,6 +108,64 @@ func (e *Engine) findCondensed(ctx context.Context, q Question, now readableScop
 	if ok, err := now.consents.mentionsAgree(ctx, q.Guild, sources); !ok || err != nil {
 		return nil, err
 	}
-	t.condensed, t.sources, t.from = &c, sources, from
+	t.condensed = &c
+	t.sources = sources
+	t.from = from
 	return own, nil
+}
+
+// dialogueFor returns what was said before the question since the last silence, and what that goes back to. An
+// operator sees no direct messages.
+func (e *Engine) dialogueFor(ctx context.Context, q Question, now readableScope) (dialogue, error) {
+	if q.Operator && q.Guild == memory.DirectGuild {
+		return dialogue{}, nil
+	}
+	before, sitting, err := e.sessionBefore(ctx, q, now)
+	if err != nil {
+		return dialogue{}, err
+	}
+	t, said, err := e.dialogueIn(ctx, q, now, sitting)
+	if err != nil {
+		return dialogue{}, err
+	}
+	said = slices.DeleteFunc(slices.Clone(said),
+		func(m memory.Message) bool { return isNotice(m) && m.ID != q.ReplyTo })
+	turns := joined(said, sitting)
+	turns = turns[max(0, len(turns)-e.options.SessionTurns):]
+	var older []memory.Message
+	if q.Session != nil {
+		older = e.unloggedChain(q, before, slices.Concat(turns...))
+	} else if older, err = e.olderThan(ctx, q, now, t, slices.Concat(turns...)); err != nil {
+		return dialogue{}, err
+	}
+	older = q.withReplied(older, slices.Concat(turns...), now.attended)
+	t.older = len(older)
+	t.turns = append(digest.Each(older, func(m memory.Message) []memory.Message {
+		return []memory.Message{m}
+	}), turns...)
+	t.session = slices.Concat(t.turns...)
+	return t, nil
+}
+
+// dialogueIn returns a dialogue without its turns, and the uncondensed messages that may be shown.
+func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, sitting []memory.Message) (t dialogue,
+	said []memory.Message, err error) {
+	t.from = askedAt(q)
+	if q.Session != nil {
+		return t, sitting, nil
+	}
+	if len(sitting) > 0 {
+		t.from = sitting[0].ID
+	}
+	own, err := e.findCondensed(ctx, q, now, sitting, &t)
+	if err != nil {
+		return t, nil, err
+	}
+	if t.condensed == nil {
+		own = now.audienceIn(q.Channel, t.from)
+	} else {
+		sitting = digest.After(sitting, t.condensed.Until)
+	}
+	said, err = own.repeatable(ctx, sitting)
+	return t, said, err
 }

@@ -88,7 +88,8 @@ func (c consents) lookUp(ctx context.Context, wanted messageSet,
 
 func (c consents) filter(ctx context.Context, result search.Result) (search.Result, error) {
 	var err error
-	if result.Hits, err = keepHits(ctx, result.Hits, c.withConsent); err != nil {
+	result.Hits, err = keepHits(ctx, result.Hits, c.withConsent)
+	if err != nil {
 		return search.Result{}, err
 	}
 	result.People, err = digest.Keep(result.People, func(p search.Participant) (bool, error) {
@@ -121,9 +122,11 @@ func keepHits(ctx context.Context, hits []search.Hit,
 			}
 		}
 		if m.Text() != hit.Message.Text() { // it was edited since
-			hit.From, hit.To = 0, 0
+			hit.From = 0
+			hit.To = 0
 		}
-		hit.Message, hit.Excerpt = m, excerpt
+		hit.Message = m
+		hit.Excerpt = excerpt
 		kept = append(kept, hit)
 	}
 	return kept, err

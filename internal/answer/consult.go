@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"hark/internal/answer/manifest"
 	"hark/internal/answer/tools"
 	"hark/memory"
-	"hark/search"
 )
 
 const (
@@ -125,7 +123,8 @@ func (e *Engine) Missed(ctx context.Context, q Question, channel, since string) 
 			return Told{}, CallError(fmt.Sprintf("There is no channel %q that may be read, and of which something is "+
 				"remembered.", r.resolved.builder.Safe(channel, 100)))
 		case 1:
-			q.Channel, q.Guild = in[0], r.names.channels[in[0]].Guild
+			q.Channel = in[0]
+			q.Guild = r.names.channels[in[0]].Guild
 		default:
 			return Told{}, CallError(fmt.Sprintf("%d channels are called so: give the channel's id, such as %d.",
 				len(in), in[0]))
@@ -175,13 +174,18 @@ func timeIn(text string, zone *time.Location) (time.Time, error) {
 // it. find puts what it shows into the manifest. It is looked at again before it is told, like an answer.
 func (e *Engine) consult(ctx context.Context, q Question,
 	find func(context.Context, Question, *recalled) (Told, error)) (Told, error) {
-	q.OnlyAsker, q.Everywhere, q.ID, q.Channel, q.Session = !q.Operator, q.Operator, 0, 0, []memory.Message{}
+	q.OnlyAsker = !q.Operator
+	q.Everywhere = q.Operator
+	q.ID = 0
+	q.Channel = 0
+	q.Session = []memory.Message{}
 	ctx = withLookUps(ctx)
 	for range consultTries {
 		r := &recalled{unlogged: true, shown: manifest.New(), mode: Mode{Is: builder.ModeGeneral},
 			log: &tools.CallLog{Question: q.forTools()}}
 		var err error
-		if r.readableScope, err = e.readScope(ctx, q); err != nil {
+		r.readableScope, err = e.readScope(ctx, q)
+		if err != nil {
 			return Told{}, fmt.Errorf("find what may be read: %w", err)
 		}
 		r.resolved = e.resolve(ctx, r.settings, "")
@@ -194,12 +198,4 @@ func (e *Engine) consult(ctx context.Context, q Question,
 		}
 	}
 	return Told{}, errUnsteady
-}
-
-// met returns the people whom a reader outside Discord may be told of: themselves, and those who wrote where they can
-// read, or of whom something was told that they may know. Who else is a member isn't told.
-func (now readableScope) met(people []search.Participant, reader memory.UserID) []search.Participant {
-	return slices.DeleteFunc(slices.Clone(people), func(p search.Participant) bool {
-		return p.Person.ID != reader && p.Presence.Messages == 0 && len(p.Person.Facts) == 0
-	})
 }

@@ -3,9 +3,6 @@ package answer
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,24 +15,6 @@ import (
 	"hark/memory"
 	"hark/search"
 )
-
-// Log is the part of memory.Store that an engine needs.
-type Log interface {
-	memory.Writer
-	memory.GuildReader
-	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
-	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
-	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
-	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
-	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
-		after int) ([]memory.Message, error)
-	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
-	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
-		counts []int, err error)
-	memory.Members
-	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
-	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
-}
 
 // Searcher is the part of search.Engine that an engine needs.
 type Searcher interface {
@@ -139,103 +118,6 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	return e
 }
 
-// Answer answers q. stream, if not nil, is called with the whole text so far. If the model fails before it wrote
-// anything, the answer quotes and ModelError says why; if it fails later, Answer returns the error with the text so
-// far.
-func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string)) (Answer, error) {
-	if stream == nil {
-		stream = func(string) {}
-	}
-	ctx, cancel := context.WithCancel(withLookUps(ctx))
-	q.fetched = e.fetch(ctx, q.Files)
-	defer q.fetched.done.Wait()
-	defer cancel()
-	r, err := e.recall(ctx, q, "", 0)
-	if err != nil {
-		return Answer{Usage: r.log.Usage}, fmt.Errorf("%w: %w", ErrRecall, err)
-	}
-	e.recordQuestion(q, r)
-	q = r.question
-	a, err := e.write(ctx, q, r, stream)
-	if err == nil {
-		a.Trace.HeldBack = e.heldBack(ctx, r)
-		e.noticeLong(q, r)
-	}
-	e.recordAnswer(r, a, err)
-	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.log.Records, r.log.Usage, r.log.Failed, r.log.Calls
-	a.Ran = r.log.Ran
-	a.Trace.Spent = a.Usage.Prompt + a.Usage.Completion
-	return a, err
-}
-
-func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
-	if r.resolved.model == nil {
-		return e.quote(ctx, q, r, memory.NoModel)
-	}
-	if q.NoModel {
-		return e.quote(ctx, q, r, memory.NoTokens)
-	}
-	full, err := e.ask(ctx, q, r, stream)
-	var shortened error
-	sent := r.Prompt.Report.Tokens + r.talk.SentTokens()
-	most := worthwhile(smaller(sent, err), leastPrompt(r.resolved.builder), err)
-	if most >= sent { // it was as short already
-		most = 0
-	}
-	if most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
-		was, refused := r.Prompt, err
-		// Nothing of the first prompt was shown to anybody, so all of it is read again.
-		again, recallErr := e.recall(ctx, q, r.searchText, most)
-		if recallErr != nil {
-			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, recallErr)
-		}
-		again.started, again.log = r.started, r.log
-		r.log.Restart()
-		*r = *again
-		if !slices.Equal(was.Messages, r.Prompt.Messages) {
-			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused,
-				was.Report.Tokens, r.Prompt.Report.Tokens)
-			full, err = e.ask(ctx, q, r, stream)
-		}
-	}
-	if err == nil && isNothing(full, r.numbers()) {
-		full = ""
-		err = ErrEmpty
-	}
-	if ok, checkErr := e.revalidate(ctx, q, r); !ok {
-		if checkErr != nil { // what couldn't be revalidated isn't shown
-			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
-		}
-		r.log.Restart()
-		return Answer{Text: r.resolved.say(withdrawn), ModelError: err,
-			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
-				Sources: q.asSource(), Asker: q.Asker, Origin: memory.Origin{Writer: memory.TakenBack}}}, nil
-	}
-	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
-		// What was found may be gone, or closed, by now.
-		again, quoteErr := e.recall(ctx, q, r.searchText, 0)
-		if quoteErr != nil {
-			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
-		}
-		r.log.Restart()
-		a, quoteErr := e.quote(ctx, q, again, failedWith(err))
-		a.ModelError = err
-		return a, quoteErr
-	}
-	a := e.cite(ctx, q, r, full)
-	a.Shortened = shortened
-	a.Proposals = digest.Each(r.talk.Proposals, func(l memory.Lore) Proposal { return Proposal{l} })
-	if a.Model, a.FallbackReason = r.resolved.model.Name(), r.reply.Instead; a.FallbackReason != nil {
-		a.Model = r.reply.Model
-	}
-	a.Trace.Model = a.Model
-	a.Trace.Origin = memory.Origin{Writer: memory.WrittenByModel, Found: r.found()}
-	e.tracePrompt(&a.Trace, q, r)
-	a.Trace.Total = r.elapsed()
-	a.Cut = err == nil && e.isCut(r.reply)
-	return a, err
-}
-
 // isCut reports whether a model wrote as much as it may, and counts that.
 func (e *Engine) isCut(reply chat.Reply) bool {
 	cut := reply.FinishReason == "length"
@@ -268,44 +150,6 @@ func failedWith(err error) memory.AnswerWriter {
 		return memory.ModelEmpty
 	}
 	return memory.ModelFailed
-}
-
-// ask has the model write the answer. It returns the text so far even with an error.
-func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (text string, err error) {
-	e.countPrompt(r.Prompt.Report)
-	r.result = r.result.Only() // a model may write for minutes
-	draft := manifest.Draft{Of: r.numbers()}
-	shown := ""
-	show := func(text string, done bool) {
-		if r.began == 0 && strings.TrimSpace(text) != "" {
-			r.began = r.elapsed()
-		}
-		if next := draft.Show(text, done); next != shown {
-			shown = next
-			stream(shown)
-		}
-	}
-	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), func(text string) { show(text, false) })
-	show(text, true)
-	return text, err
-}
-
-// Recall returns what would go into an answer to q. Its Usage is set even with an error.
-func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
-	ctx = withLookUps(ctx)
-	r, err := e.recall(ctx, q, "", 0)
-	if err != nil {
-		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
-	}
-	out := Recalled{Result: r.result, Left: r.weak, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
-		Settings: r.resolved.Settings, Usage: r.log.Usage, Parts: r.parts(), Took: r.search}
-	if r.Prompt.Condensed {
-		out.Condensed = r.condensed
-	}
-	if q.Operator {
-		out.HeldBack = e.heldBack(ctx, r)
-	}
-	return out, nil
 }
 
 // leastPrompt returns the tokens of the smallest prompt that is worth asking again with.
@@ -357,3 +201,18 @@ func smaller(sent int, err error) int {
 	}
 	return max(1, sent/2)
 }
+
+type noteDays struct {
+	mu   sync.Mutex
+	day  string
+	seen map[noteAt]bool
+}
+
+// noteAt is where a note was shown, and to whom alone; 0: to all.
+type noteAt struct {
+	channel memory.ChannelID
+	asker   memory.UserID
+}
+
+// LookUpBy sets how messages are looked up before use. Call it before the first question.
+func (e *Engine) LookUpBy(lookUp LookUp) { e.upstream.lookUp = lookUp }

@@ -46,11 +46,14 @@ func (noTrace) Sentence() string {
 func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (x Explanation, err error) {
 	defer func() {
 		if err != nil && err != ErrNoTrace {
-			x, err = Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+			x = Explanation{}
+			err = fmt.Errorf("explain answer %d: %w", id, err)
 		}
 	}()
 	ctx = withLookUps(ctx)
-	q.OnlyAsker, q.Everywhere, q.Filter = !q.Operator, q.Operator && q.Everywhere, Filter{}
+	q.OnlyAsker = !q.Operator
+	q.Everywhere = q.Operator && q.Everywhere
+	q.Filter = Filter{}
 	now, err := e.readScope(ctx, q)
 	if err != nil {
 		return x, err
@@ -63,8 +66,12 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 		return x, err
 	}
 	x.Trace = t
-	x.Trace.Recalled, x.Trace.HeldBack, x.Trace.Sources, x.Trace.Named = nil, 0, nil, nil
-	if x.Recalled, err = explained(ctx, now, t); err != nil {
+	x.Trace.Recalled = nil
+	x.Trace.HeldBack = 0
+	x.Trace.Sources = nil
+	x.Trace.Named = nil
+	x.Recalled, err = explained(ctx, now, t)
+	if err != nil {
 		return x, err
 	}
 	var lore []memory.Lore

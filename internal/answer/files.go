@@ -13,7 +13,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -40,27 +39,11 @@ var (
 	ErrFileTooLarge = errors.New("the file is too large")
 )
 
-type fileUse int
-
 const (
 	useName fileUse = iota // nothing but its name
 	useImage
 	useText // it is read
 )
-
-type attachment struct {
-	File
-	use     fileUse
-	text    string
-	image   chat.Image
-	tokens  int    // of the image
-	problem string // why not, as the model is told
-}
-
-type attachments struct {
-	all  []attachment
-	done sync.WaitGroup
-}
 
 // fetch begins to fetch the files that the model can use, until ctx ends or filesTime is over.
 func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
@@ -68,9 +51,12 @@ func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	left := map[fileUse]int{useImage: maxImages, useText: maxTexts}
 	for _, f := range files {
 		one := attachment{File: f}
-		if one.use, one.problem = e.classify(f); one.use != useName {
-			if left[one.use]--; left[one.use] < 0 {
-				one.use, one.problem = useName, "there are too many"
+		one.use, one.problem = e.classify(f)
+		if one.use != useName {
+			left[one.use]--
+			if left[one.use] < 0 {
+				one.use = useName
+				one.problem = "there are too many"
 			}
 		}
 		a.all = append(a.all, one)
@@ -90,7 +76,8 @@ func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 // classify returns what a file can be by its name and declared type, and why not more.
 func (e *Engine) classify(f File) (is fileUse, problem string) {
 	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
-	ending, loads := strings.ToLower(path.Ext(f.Name)), e.model != nil && f.Load != nil
+	ending := strings.ToLower(path.Ext(f.Name))
+	loads := e.model != nil && f.Load != nil
 	switch {
 	case isImage(f) && loads && e.options.Vision:
 		is = useImage
@@ -140,13 +127,15 @@ func (a *attachment) load(ctx context.Context) {
 		err = ErrFileTooLarge
 	}
 	if err != nil {
-		a.use, a.problem = useName, loadProblem(err)
+		a.use = useName
+		a.problem = loadProblem(err)
 		return
 	}
 	if a.use == useText {
 		text := strings.TrimPrefix(string(data), "\ufeff")
 		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
-			a.use, a.problem = useName, "it is no text"
+			a.use = useName
+			a.problem = "it is no text"
 			return
 		}
 		a.text = text
@@ -154,10 +143,12 @@ func (a *attachment) load(ctx context.Context) {
 	}
 	kind := http.DetectContentType(data)
 	if !slices.Contains(chat.ImageTypes, kind) {
-		a.use, a.problem = useName, "it is no image of a known kind"
+		a.use = useName
+		a.problem = "it is no image of a known kind"
 		return
 	}
-	a.image, a.tokens = chat.Image{Type: kind, Data: data}, maxImageTokens
+	a.image = chat.Image{Type: kind, Data: data}
+	a.tokens = maxImageTokens
 	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
 		a.tokens = imageTokens(c.Width, c.Height)
 	}
@@ -184,12 +175,15 @@ const (
 )
 
 func imageTokens(width, height int) int {
-	w, h := float64(max(1, width)), float64(max(1, height))
+	w := float64(max(1, width))
+	h := float64(max(1, height))
 	if scale := 2048 / max(w, h); scale < 1 {
-		w, h = w*scale, h*scale
+		w = w * scale
+		h = h * scale
 	}
 	if scale := 768 / min(w, h); scale < 1 {
-		w, h = w*scale, h*scale
+		w = w * scale
+		h = h * scale
 	}
 	tiles := func(side float64) int { return max(1, (int(side+0.999)+511)/512) }
 	return min(maxImageTokens, imageBase+imageTile*tiles(w)*tiles(h))
@@ -213,7 +207,8 @@ func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 	if !e.canSee(r.resolved.model) {
 		for i := range files {
 			if files[i].use == useImage {
-				files[i].use, files[i].problem = useName, noVision
+				files[i].use = useName
+				files[i].problem = noVision
 			}
 		}
 	}
@@ -230,8 +225,10 @@ func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 				payload = append(payload, builder.File{Name: f.Name, Text: f.text, Image: f.tokens})
 			}
 		}
-		in.Query.Content, in.Files = strings.Join(lines, "\n"), payload
-		r.Prompt, r.files = r.resolved.builder.Build(in), files
+		in.Query.Content = strings.Join(lines, "\n")
+		in.Files = payload
+		r.Prompt = r.resolved.builder.Build(in)
+		r.files = files
 		shown := r.included(builder.SectionFiles)
 		if shown == len(payload) {
 			return
@@ -240,8 +237,10 @@ func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 			if files[i].use == useName {
 				continue
 			}
-			if shown--; shown < 0 {
-				files[i].use, files[i].problem = useName, "there is no room for it"
+			shown--
+			if shown < 0 {
+				files[i].use = useName
+				files[i].problem = "there is no room for it"
 			}
 		}
 	}

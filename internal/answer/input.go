@@ -49,7 +49,8 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location,
 			if m.ID == hit.Message.ID {
 				item.Hit = len(item.Lines)
 				if said := passage(hit, bestShown); said != line.Content {
-					line.Content, line.Tokens = said, 0
+					line.Content = said
+					line.Tokens = 0
 				}
 			}
 			if personName != nil {

@@ -58,3 +58,30 @@ func (e *Engine) linked(ctx context.Context, q Question, r *recalled,
 	}
 	return hits, nil
 }
+
+// addAsked adds what findAsked adds.
+func (e *Engine) addAsked(ctx context.Context, q Question, r *recalled, skip []memory.MessageID,
+	result *search.Result) error {
+	if len(r.asked.named) > 0 && (r.asked.whole || result.Declined) {
+		latest, err := e.latestOf(ctx, q, r, skip)
+		if err != nil {
+			return err
+		}
+		addHits(result, latest)
+		result.Declined = result.Declined && len(latest) == 0
+	}
+	linked, err := e.linked(ctx, q, r, skip)
+	if err != nil {
+		return err
+	}
+	if len(linked) == 0 {
+		return nil
+	}
+	result.Declined = false
+	found := result.Hits
+	result.Hits = nil
+	addHits(result, linked)
+	addHits(result, found)
+	r.introduce(result, linked)
+	return nil
+}

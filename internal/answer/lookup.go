@@ -25,9 +25,6 @@ func withLookUps(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lookUpLeft{}, left)
 }
 
-// LookUpBy sets how messages are looked up before use. Call it before the first question.
-func (e *Engine) LookUpBy(lookUp LookUp) { e.upstream.lookUp = lookUp }
-
 type upstream struct{ lookUp LookUp }
 
 // checkedLog is a Log whose messages are looked up.
@@ -56,4 +53,22 @@ func (l *upstream) current(ctx context.Context, messages []memory.Message) ([]me
 	started := time.Now()
 	defer func() { left.Add(-int64(time.Since(started))) }()
 	return l.lookUp(ctx, messages, max(time.Duration(left.Load()), 0))
+}
+
+// Log is the part of memory.Store that an engine needs.
+type Log interface {
+	memory.Writer
+	memory.GuildReader
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
+	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
+	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
+	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
+		after int) ([]memory.Message, error)
+	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
+	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
+		counts []int, err error)
+	memory.Members
+	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
+	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
 }

@@ -17,14 +17,6 @@ import (
 	"hark/search"
 )
 
-// Mode is the mode of an answer, and its reason.
-type Mode struct {
-	Is builder.Mode
-	By ModeBy
-	// Why are the words it was inferred from; empty if it wasn't, or is the general one.
-	Why string
-}
-
 // Reason says why it is the mode, for the operator.
 func (m Mode) Reason() string {
 	switch {
@@ -39,9 +31,6 @@ func (m Mode) Reason() string {
 	}
 	return m.Why
 }
-
-// ModeBy is what decided on a mode.
-type ModeBy string
 
 // What may decide.
 const (
@@ -142,7 +131,8 @@ const rewriteTask = "You are given the end of a conversation and a question that
 // rewritten returns what to search for: a question that refers back as the model rewrites it in time, else as it
 // is.
 func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string {
-	session, model := r.session, r.resolved.model
+	session := r.session
+	model := r.resolved.model
 	if !e.options.Rewrite || model == nil || q.NoModel || len(session) == 0 || !search.RefersBack(q.Text) {
 		return q.Text
 	}

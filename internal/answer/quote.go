@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -101,28 +100,17 @@ func (e *Engine) noteIsDue(q Question) bool {
 	return e.noted.due(at, q.Now.UTC().Format(time.DateOnly))
 }
 
-type noteDays struct {
-	mu   sync.Mutex
-	day  string
-	seen map[noteAt]bool
-}
-
 // due reports whether the note wasn't shown there on that day, and marks it as shown.
 func (n *noteDays) due(at noteAt, day string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.day != day {
-		n.day, n.seen = day, map[noteAt]bool{}
+		n.day = day
+		n.seen = map[noteAt]bool{}
 	}
 	seen := n.seen[at]
 	n.seen[at] = true
 	return !seen
-}
-
-// noteAt is where a note was shown, and to whom alone; 0: to all.
-type noteAt struct {
-	channel memory.ChannelID
-	asker   memory.UserID
 }
 
 func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Manifest) {
@@ -194,11 +182,13 @@ func lacking(terms []string, messages ...memory.Message) []string {
 // replies to, else its answer, its question or what is said to its author, else what has a word of the question
 // that it lacks.
 func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
-	asks, lacks := text.Asks(h.Message.Content), lacking(askedTerms(q.Text), h.Message)
+	asks := text.Asks(h.Message.Content)
+	lacks := lacking(askedTerms(q.Text), h.Message)
 	var other memory.Message
 	best := 0
 	for _, m := range h.Excerpt {
-		after, others := m.ID > h.Message.ID, m.Author != h.Message.Author
+		after := m.ID > h.Message.ID
+		others := m.Author != h.Message.Author
 		fit := 0
 		switch {
 		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", isRequest(m) && r.addressesHark(m):
@@ -211,7 +201,8 @@ func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
 			fit = 1
 		}
 		if fit > best {
-			other, best = m, fit
+			other = m
+			best = fit
 		}
 	}
 	if best == 0 {
@@ -312,7 +303,8 @@ func isLineBreak(r rune) bool {
 // holds that.
 func passage(hit search.Hit, characters int) string {
 	said := hit.Message.Text()
-	before, found := []rune(said[:hit.From]), utf8.RuneCountInString(said[hit.From:hit.To])
+	before := []rune(said[:hit.From])
+	found := utf8.RuneCountInString(said[hit.From:hit.To])
 	if len(before)+found <= characters {
 		return said
 	}
@@ -322,10 +314,4 @@ func passage(hit search.Hit, characters int) string {
 		before = before[i:]
 	}
 	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
-}
-
-func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
-
-func oneLine(s string, n int) string {
-	return text.Cut(strings.Join(strings.Fields(s), " "), n)
 }

@@ -52,7 +52,8 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 	all := now.names.channels
 	if q.Everywhere && q.Operator {
 		var err error
-		if now.guilds, err = e.log.Guilds(ctx); err != nil {
+		now.guilds, err = e.log.Guilds(ctx)
+		if err != nil {
 			return readableScope{}, err
 		}
 	}
@@ -69,7 +70,8 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		if err != nil {
 			return readableScope{}, err
 		}
-		if left[id] = !g.Left.IsZero(); left[id] {
+		left[id] = !g.Left.IsZero()
+		if left[id] {
 			continue
 		}
 		list, err := e.log.People(ctx, id)
@@ -141,7 +143,8 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	}
 	place := search.Place{Channel: q.Channel, Operator: q.Operator, Asker: q.Roles}
 	if q.OnlyAsker {
-		place.Viewer, place.Roles = q.Asker, q.Roles
+		place.Viewer = q.Asker
+		place.Roles = q.Roles
 	}
 	if q.RoleSets != nil {
 		place.Sets = q.RoleSets(g)

@@ -66,8 +66,11 @@ const toolSection = "tools"
 // can't be tracked when they go.
 func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
-	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer,
-		report.Window, string(r.Prompt.Layout())
+	t.Tokens = report.Tokens
+	t.MaxTokens = report.MaxTokens
+	t.Reserved = report.Answer
+	t.Window = report.Window
+	t.Layout = string(r.Prompt.Layout())
 	t.Sections = SectionUses(report)
 	if len(r.talk.Messages) > 0 {
 		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.talk.Tokens,
@@ -164,9 +167,14 @@ const notAnswered = "not answered"
 // nothing says what the calls were made from.
 func Recorded(records []memory.Record, t memory.Trace, at time.Time) []memory.Event {
 	var events []memory.Event
-	asked, known := false, map[string]bool{}
+	asked := false
+	known := map[string]bool{}
 	keep := func(r memory.Record) {
-		r.Guild, r.Channel, r.Question, r.Asker, r.Answer = t.Guild, t.Channel, t.Question, t.Asker, t.Answer
+		r.Guild = t.Guild
+		r.Channel = t.Channel
+		r.Question = t.Question
+		r.Asker = t.Asker
+		r.Answer = t.Answer
 		if r.Timestamp.IsZero() {
 			r.Timestamp = at
 		}
@@ -183,7 +191,9 @@ func Recorded(records []memory.Record, t memory.Trace, at time.Time) []memory.Ev
 		case t.Answer != 0:
 			keep(r)
 		case r.Speaker == memory.SpeakerUser && !asked:
-			r.Args, r.Kwargs, r.Outcome = []any{t.Question}, nil, notAnswered
+			r.Args = []any{t.Question}
+			r.Kwargs = nil
+			r.Outcome = notAnswered
 			keep(r)
 		}
 	}
@@ -213,5 +223,3 @@ func withoutFiles(p memory.Prompt) memory.Prompt {
 	}
 	return p
 }
-
-func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }

@@ -66,9 +66,6 @@ func (n names) withoutHark(said string) string {
 	})
 }
 
-// authors are the authors of messages that others reply to.
-type authors map[memory.MessageRef]memory.UserID
-
 // readReplied looks up whom messages reply to, except people who opted out, and in the channel asked in those who said
 // it before everybody present could read it.
 func (e *Engine) readReplied(ctx context.Context, q Question, r *recalled, messages []memory.Message) error {

@@ -53,7 +53,8 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 	if ok, err := e.sameSummaries(ctx, &now, q.Channel, r); !ok || err != nil {
 		return false, err
 	}
-	session, condensed := r.shown.Session, r.shown.Condensed
+	session := r.shown.Session
+	condensed := r.shown.Condensed
 	if (len(session) > 0 && !r.unlogged || len(condensed) > 0) && !now.here {
 		return false, nil
 	}

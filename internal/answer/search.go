@@ -22,7 +22,8 @@ func presentIn(people []search.Participant, asker memory.UserID) []search.Partic
 // find searches, and returns what is worth using and the other hits.
 func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope,
 	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
-	if result, err = e.search.Search(ctx, e.query(q, r, scope, skip)); err != nil {
+	result, err = e.search.Search(ctx, e.query(q, r, scope, skip))
+	if err != nil {
 		return search.Result{}, nil, err
 	}
 	return e.usable(ctx, q, r, result, search.Result.Worth)
@@ -42,7 +43,8 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	there := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) { // as far as is known here
 		return keepHits(ctx, hits, consents{e.log.Log, r.consents.in}.existing)
 	}
-	if result, err = e.search.Rerank(ctx, r.result, skip, there); err != nil {
+	result, err = e.search.Rerank(ctx, r.result, skip, there)
+	if err != nil {
 		return search.Result{}, nil, err
 	}
 	result, left, err = e.usable(ctx, q, r, result, search.Result.Worth)
@@ -58,12 +60,14 @@ func (e *Engine) usable(ctx context.Context, q Question, r *recalled, result sea
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
-	if result, err = r.consents.filter(ctx, result); err != nil {
+	result, err = r.consents.filter(ctx, result)
+	if err != nil {
 		return search.Result{}, nil, err
 	}
 	ofHark := asksWhatWasAsked(q.Text)
-	result.Declined = result.Declined && !ofHark          // its words aren't those that were used
-	if result.Hits, left = worth(result); len(left) > 0 { // authors only of unused hits aren't introduced
+	result.Declined = result.Declined && !ofHark // its words aren't those that were used
+	result.Hits, left = worth(result)
+	if len(left) > 0 { // authors only of unused hits aren't introduced
 		result.People = slices.DeleteFunc(slices.Clone(result.People), func(p search.Participant) bool {
 			return !p.Main && !slices.ContainsFunc(result.Hits,
 				func(h search.Hit) bool { return h.Message.Author == p.Person.ID })
@@ -121,17 +125,22 @@ type InspectedMessage struct {
 }
 
 func forAskerAlone(q Question) Question {
-	q.OnlyAsker, q.Operator, q.Everywhere, q.Session = true, false, false, nil
+	q.OnlyAsker = true
+	q.Operator = false
+	q.Everywhere = false
+	q.Session = nil
 	return q
 }
 
 // Find searches what the asker may read, narrowed down by q.Filter, and finds what is being said now too. It asks
 // no model. With q.ID it searches for more like that message, without it and its neighbours.
 func (e *Engine) Find(ctx context.Context, q Question) (FindResult, error) {
-	ctx, q = withLookUps(ctx), forAskerAlone(q)
+	ctx = withLookUps(ctx)
+	q = forAskerAlone(q)
 	r := &recalled{mode: Mode{Is: builder.ModeSearch}}
 	var err error
-	if r.readableScope, err = e.readScope(ctx, q); err != nil {
+	r.readableScope, err = e.readScope(ctx, q)
+	if err != nil {
 		return FindResult{}, fmt.Errorf("find: %w", err)
 	}
 	r.asked, r.searchText = r.askedAbout(q, q.Text)
@@ -187,7 +196,8 @@ func (e *Engine) Inspect(ctx context.Context, q Question, found []FoundMessage) 
 	ctx = withLookUps(ctx)
 	r := &recalled{}
 	var err error
-	if r.readableScope, err = e.readScope(ctx, forAskerAlone(q)); err != nil {
+	r.readableScope, err = e.readScope(ctx, forAskerAlone(q))
+	if err != nil {
 		return nil, fmt.Errorf("look at what was found: %w", err)
 	}
 	wanted := messageSet{}
@@ -213,4 +223,15 @@ func (e *Engine) Inspect(ctx context.Context, q Question, found []FoundMessage) 
 		seen = append(seen, s)
 	}
 	return seen, nil
+}
+
+// findAsked is find for what the question asks about. It adds the messages that the question links to, and the latest
+// of the channels that it names if it asks for all of them or too little else was found there.
+func (e *Engine) findAsked(ctx context.Context, q Question, r *recalled,
+	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
+	result, left, err = e.find(ctx, q, r, r.asked.scope, skip)
+	if err != nil {
+		return search.Result{}, nil, err
+	}
+	return result, left, e.addAsked(ctx, q, r, skip, &result)
 }

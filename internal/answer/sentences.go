@@ -150,7 +150,8 @@ var notices = func() map[string]bool {
 
 func isNotice(m memory.Message) bool {
 	for line := range strings.Lines(m.Text()) {
-		if line = strings.TrimSpace(line); line != "" && !notices[line] {
+		line = strings.TrimSpace(line)
+		if line != "" && !notices[line] {
 			return false
 		}
 	}

@@ -39,39 +39,6 @@ type dialogue struct {
 	from      memory.MessageID  // the first of the session, which everybody present has seen from here on
 }
 
-// dialogueFor returns what was said before the question since the last silence, and what that goes back to. An
-// operator sees no direct messages.
-func (e *Engine) dialogueFor(ctx context.Context, q Question, now readableScope) (dialogue, error) {
-	if q.Operator && q.Guild == memory.DirectGuild {
-		return dialogue{}, nil
-	}
-	before, sitting, err := e.sessionBefore(ctx, q, now)
-	if err != nil {
-		return dialogue{}, err
-	}
-	t, said, err := e.dialogueIn(ctx, q, now, sitting)
-	if err != nil {
-		return dialogue{}, err
-	}
-	said = slices.DeleteFunc(slices.Clone(said),
-		func(m memory.Message) bool { return isNotice(m) && m.ID != q.ReplyTo })
-	turns := joined(said, sitting)
-	turns = turns[max(0, len(turns)-e.options.SessionTurns):]
-	var older []memory.Message
-	if q.Session != nil {
-		older = e.unloggedChain(q, before, slices.Concat(turns...))
-	} else if older, err = e.olderThan(ctx, q, now, t, slices.Concat(turns...)); err != nil {
-		return dialogue{}, err
-	}
-	older = q.withReplied(older, slices.Concat(turns...), now.attended)
-	t.older = len(older)
-	t.turns = append(digest.Each(older, func(m memory.Message) []memory.Message {
-		return []memory.Message{m}
-	}), turns...)
-	t.session = slices.Concat(t.turns...)
-	return t, nil
-}
-
 // askedAt returns an id above those of all earlier messages.
 func askedAt(q Question) memory.MessageID {
 	if q.ID == 0 {
@@ -101,29 +68,6 @@ func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScop
 	return before, before[digest.LastSession(before, q.Now, e.options.SessionGap):], err
 }
 
-// dialogueIn returns a dialogue without its turns, and the uncondensed messages that may be shown.
-func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, sitting []memory.Message) (t dialogue,
-	said []memory.Message, err error) {
-	t.from = askedAt(q)
-	if q.Session != nil {
-		return t, sitting, nil
-	}
-	if len(sitting) > 0 {
-		t.from = sitting[0].ID
-	}
-	own, err := e.findCondensed(ctx, q, now, sitting, &t)
-	if err != nil {
-		return t, nil, err
-	}
-	if t.condensed == nil {
-		own = now.audienceIn(q.Channel, t.from)
-	} else {
-		sitting = digest.After(sitting, t.condensed.Until)
-	}
-	said, err = own.repeatable(ctx, sitting)
-	return t, said, err
-}
-
 // joined groups messages into turns: consecutive ones of one author within minutes, except replies to others.
 func joined(messages, sitting []memory.Message) [][]memory.Message {
 	follows := make(map[memory.MessageID]memory.MessageID, len(sitting))
@@ -145,11 +89,13 @@ func joined(messages, sitting []memory.Message) [][]memory.Message {
 				m.Time().Sub(before.Time()) <= joinWithin
 			toOther := m.ReplyTo != 0 && authors[m.ReplyTo] != m.Author
 			if follow && !toOther && len(turn) < joinMost && runes+n < joinRunes {
-				turns[last], runes = append(turn, m), runes+1+n
+				turns[last] = append(turn, m)
+				runes = runes + 1 + n
 				continue
 			}
 		}
-		turns, runes = append(turns, []memory.Message{m}), n
+		turns = append(turns, []memory.Message{m})
+		runes = n
 	}
 	return turns
 }
@@ -159,7 +105,8 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	for i, messages := range t.turns {
 		turns[i] = asTurn(messages, n)
 		if own := n.modelText(messages[0], turns[i].Content); own != turns[i].Content {
-			turns[i].Content, turns[i].Tokens = own, 0
+			turns[i].Content = own
+			turns[i].Tokens = 0
 		}
 		if q.isReplied(messages[0]) {
 			turns[i].Speaker = q.Replied.Name
@@ -167,7 +114,8 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 		turns[i].Replied = q.ReplyTo != 0 && digest.Has(messages, q.ReplyTo)
 		if m := messages[0]; m.Channel != q.Channel {
 			if cut := text.Clip(turns[i].Content, starterShown); cut != turns[i].Content {
-				turns[i].Content, turns[i].Tokens = cut, 0
+				turns[i].Content = cut
+				turns[i].Tokens = 0
 			}
 		}
 	}
@@ -185,7 +133,16 @@ func asTurn(messages []memory.Message, n names) builder.Turn {
 		turn.Role = builder.RoleAssistant
 	}
 	if len(messages) > 1 {
-		turn.Content, turn.Tokens = strings.Join(digest.Each(messages, memory.Message.Text), "\n"), 0
+		turn.Content = strings.Join(digest.Each(messages, memory.Message.Text), "\n")
+		turn.Tokens = 0
 	}
 	return turn
 }
+
+// A session goes back to the replies that the question ends, to those that end in the session, and to what a thread
+// began from.
+const (
+	chainDepth   = 8   // replies in one chain
+	chainMost    = 12  // messages of all chains
+	starterShown = 600 // graphemes of what a thread began from
+)

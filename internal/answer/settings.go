@@ -82,9 +82,11 @@ func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 			t, _ := strconv.ParseFloat(value, 64) // it was checked
 			s.Temperature = &t
 		case memory.SettingTools:
-			s.Tools, s.Servers = value != SettingOff, serversIn(value)
+			s.Tools = value != SettingOff
+			s.Servers = serversIn(value)
 		case memory.SettingMode:
-			if s.Mode = builder.Mode(value); value == ModeInferred {
+			s.Mode = builder.Mode(value)
+			if value == ModeInferred {
 				s.Mode = ""
 			}
 		case memory.SettingLanguage:
@@ -228,7 +230,8 @@ func serversIn(value string) (names []string) {
 		return nil
 	}
 	for name := range strings.SplitSeq(value, ",") {
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			names = append(names, name)
 		}
 	}

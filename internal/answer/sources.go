@@ -108,7 +108,8 @@ func (e *Engine) earlierSummaries(ctx context.Context, q Question, r *recalled,
 	}
 	all = slices.DeleteFunc(slices.Clone(q.Filter.Summaries.SummariesOf(all)), func(s memory.Summary) bool {
 		unseen := func(source memory.SummarySource) bool { return !digest.Has(shown, source.Message) }
-		before, after := s.From().Before(r.narrowed.Since), !r.narrowed.Until.IsZero() &&
+		before := s.From().Before(r.narrowed.Since)
+		after := !r.narrowed.Until.IsZero() &&
 			!s.To().Before(r.narrowed.Until)
 		return before || after || !slices.ContainsFunc(s.Sources, unseen) // the session itself is shown
 	})

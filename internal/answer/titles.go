@@ -8,21 +8,6 @@ import (
 // titles are those of threads that a prompt may show: where it is asked, and where something was found.
 type titles map[memory.ChannelID]memory.Title
 
-func (r *recalled) titlesFor(q Question) titles {
-	all := titles{}
-	note := func(id memory.ChannelID) {
-		_, title := r.names.place(id)
-		if title.Name != "" {
-			all[id] = title
-		}
-	}
-	note(q.Channel)
-	for _, hit := range r.result.Hits {
-		note(hit.Message.Channel)
-	}
-	return all
-}
-
 // openings returns the messages that began the threads. A title is the words of who wrote them, and goes with them.
 func (t titles) openings() []memory.MessageRef {
 	var all []memory.MessageRef

@@ -95,7 +95,8 @@ func (t *turn) Search(ctx context.Context, q search.Query) (search.Result, error
 	if err != nil {
 		return result, err
 	}
-	if result, err = t.r.consents.filter(ctx, result); err != nil {
+	result, err = t.r.consents.filter(ctx, result)
+	if err != nil {
 		return result, err
 	}
 	result.Hits, err = keepHits(ctx, result.Hits, t.e.upstream.current)
@@ -169,12 +170,14 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 		query.Until = until
 	}
 	most := query.Limit
-	query.Channels, query.Limit = []memory.ChannelID{here}, most+1
+	query.Channels = []memory.ChannelID{here}
+	query.Limit = most + 1
 	all, err := t.e.log.Records(ctx, query)
 	if err != nil {
 		return nil, false, err
 	}
-	if more = len(all) > most; more {
+	more = len(all) > most
+	if more {
 		all = all[:most]
 	}
 	wanted := messageSet{}
@@ -228,4 +231,12 @@ func (d *answerAudience) mayTell(ctx context.Context, r tools.Record) (bool, err
 		return false, nil
 	}
 	return d.mayRepeat(ctx, r.Record.Answer)
+}
+
+// met returns the people whom a reader outside Discord may be told of: themselves, and those who wrote where they can
+// read, or of whom something was told that they may know. Who else is a member isn't told.
+func (now readableScope) met(people []search.Participant, reader memory.UserID) []search.Participant {
+	return slices.DeleteFunc(slices.Clone(people), func(p search.Participant) bool {
+		return p.Person.ID != reader && p.Presence.Messages == 0 && len(p.Person.Facts) == 0
+	})
 }
