@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"encoding/json"
 	"slices"
 
 	"hark/memory"
@@ -141,50 +142,9 @@ func (t *transaction) settleRewritten(trace memory.Trace) {
 	}
 }
 
-// isRewritten reports whether a source was rewritten since the answer was made from it.
-func (t *transaction) isRewritten(source memory.Source) bool {
-	return t.has(`SELECT 1 FROM rewritten WHERE (guild = ?1 OR ?1 = -1) AND channel = ?2 AND id = ?3
-		AND (edited IS NULL OR edited > ?4)`, t.guildAt(memory.Everywhere, source.Channel), source.Channel, source.ID,
-		source.Version)
-}
-
 // Discord may still show an answer that Hark deleted with a source, if it repeats none of that. Hark keeps its
 // sources, the people it names and the ids of its messages (shown), but no text. So it is found when something
 // that it does repeat is deleted.
-
-func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) {
-	for _, id := range messages {
-		t.put(table{"shown", 3, "channel, id, guild, derived, question"}, g.channel, id, g.guild, g.no, question)
-	}
-	t.settleShown(g.guild, g.channel, g.no)
-}
-
-// settleShown keys what is left of an answer by the first message that Discord shows, or deletes it if there
-// is none.
-func (t *transaction) settleShown(guild memory.GuildID, channel memory.ChannelID, no int64) {
-	first := value[int64](t, "SELECT coalesce(min(id), 0) FROM shown WHERE guild = ? AND derived = ?", guild, no)
-	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE guild = ?2 AND no = ?3", first, guild, no)
-	if first == 0 {
-		t.underive(derived{kind: aShown, guild: guild, channel: channel})
-	}
-}
-
-// unshow records that Discord no longer shows a message, or shows another text.
-func (t *transaction) unshow(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
-	no := value[int64](t, "DELETE FROM shown WHERE guild = ? AND channel = ? AND id = ? RETURNING derived", guild, channel,
-		id)
-	if no != 0 {
-		t.settleShown(guild, channel, no)
-	}
-}
-
-func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
-	eachKey(t, func(id, question memory.MessageID) {
-		unasked := int64(id) == g.id && deleted == memory.MessageRef{Channel: g.channel, Message: question}
-		t.withdraw(g.derived, id, unasked)
-		t.exec("DELETE FROM shown WHERE guild = ? AND channel = ? AND id = ?", g.guild, g.channel, id)
-	}, "SELECT id, question FROM shown WHERE guild = ? AND derived = ? ORDER BY id", g.guild, g.no)
-}
 
 // shownOf returns only the place and messages of an answer that only Discord still has.
 func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
@@ -195,3 +155,58 @@ func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
 	parts := slices.DeleteFunc(slices.Clone(ids), func(id memory.MessageID) bool { return id == answer })
 	return memory.Trace{Guild: guild, Channel: channel, Answer: answer, Parts: parts}, len(ids) > 0
 }
+
+func (t *transaction) keepTrace(e memory.Answered) {
+	e.Trace.Guild = t.guildAt(e.Trace.Guild, e.Trace.Channel)
+	trace, there := t.firstRemaining(e.Trace)
+	if !there {
+		return
+	}
+	body, err := json.Marshal(storedTraceOf(trace))
+	ensure(err)
+	t.put(table{"trace", 3, "channel, answer, guild, question, asker, model, parts, body"}, trace.Channel, trace.Answer,
+		trace.Guild, trace.Question, trace.Asker, memory.Clean(trace.Model), jsonOf(trace.Parts),
+		t.seal(tracePlace(trace.Channel, trace.Answer), string(body)))
+	t.settleRewritten(trace)
+	sources := slices.Clone(trace.Sources)
+	asked := false
+	same := true
+	lost := false
+	gone := false
+	hide := hideNone
+	for i, s := range sources {
+		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
+			asked = true
+			sources[i].Repeats = true // an answer is nothing without its question
+		}
+		now := t.stateOf(trace.Guild, s)
+		if now == sourceRewritten && t.hasSource(trace, s) { // the answer stays if it inherits that source's sources
+			now = sourcePending
+		}
+		same = same && now == sourceSame
+		lost = lost || now == sourceRewritten || now == sourceGone
+		gone = gone || now == sourceGone
+		if now == sourceGone && sources[i].Repeats {
+			hide = hideAll
+		}
+	}
+	if t.fallsUnderSince(trace, gone) {
+		lost = true
+		hide = hideAll
+	}
+	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer),
+		at: trace.Answer}
+	t.derive(made, sources, namedIn(trace))
+	t.addSourcesOfSummaries(made)
+	if lost || t.decisions().hasOptedOut(trace.Guild, trace.Asker) {
+		// a source was deleted or edited during the answer
+		t.invalidate(selects(made.guild, `SELECT guild, no AS derived, 1 AS repeats, 0 AS itself FROM derived
+			WHERE guild = ? AND kind = ? AND place = ? AND id = ?`, made.guild, made.kind, made.place(), made.id),
+			cause{hide: hide})
+		return
+	}
+	t.keepPrompt(trace, same && asked)
+}
+
+// traceEvents are about how answers came about.
+var traceEvents = []handler{handle((*transaction).keepTrace)}

@@ -79,10 +79,6 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	}
 }
 
-// dropped holds the newest messages that were dropped because of their author, whom edits, stars, names and
-// deletions don't name.
-type dropped struct{ newer, older map[memory.MessageRef]bool }
-
 // maxDropped is how many of the newest messages dropped holds at least.
 const maxDropped = 10_000
 
@@ -95,21 +91,6 @@ func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
 		d.newer = map[memory.MessageRef]bool{}
 	}
 	d.newer[memory.MessageRef{Channel: channel, Message: id}] = true
-}
-
-func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
-	at := memory.MessageRef{Channel: channel, Message: id}
-	return d.newer[at] || d.older[at]
-}
-
-// mayBeDropped reports whether a missing message may have been dropped because of its author: it was heard,
-// is in no gap, and somebody in its guild has opted out or is forgotten. It holds after a restart too.
-func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
-	return t.decisions().mayDrop(c.location, id) && value[bool](t, `SELECT
-		?3 <= max(heard, ?4, coalesce((SELECT since FROM guild WHERE id = ?1), 0))
-		AND NOT EXISTS (SELECT 1 FROM message WHERE guild = ?1 AND channel = ?2 AND id = ?3)
-		AND NOT EXISTS (SELECT 1 FROM gap WHERE guild = ?1 AND channel = ?5 AND sweep = 0 AND after < ?3 AND until >= ?3)
-		FROM channel WHERE guild = ?1 AND no = ?2`, c.guild, c.no, id, t.heard[c.no], c.channel)
 }
 
 // insertEdited logs a new message, with the text of an edit that came first, if any.
@@ -166,36 +147,6 @@ func (t *transaction) deleted(e memory.Deleted) {
 	}
 }
 
-func (t *transaction) addTombstone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
-	t.exec("INSERT INTO tombstone (guild, channel, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", guild, channel, id)
-}
-
-// messageTables hold data by a message's channel and id, even before the message arrives.
-var messageTables = []string{"early_edit", "external_id", "star", "rewritten", "question", "taken"}
-
-// delete removes a message, present or yet to come, with everything derived from it. guild is used if the channel is
-// unknown.
-func (t *transaction) delete(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, hide hiding) {
-	t.changed.Text = true
-	guild = t.guildAt(guild, channel)
-	t.addTombstone(guild, channel, id)
-	for _, table := range messageTables {
-		t.exec("DELETE FROM "+table+" WHERE guild = ? AND channel = ? AND id = ?", guild, channel, id)
-	}
-	t.rekeyTrace(guild, channel, id)
-	t.unshow(guild, channel, id)
-	t.invalidate(madeFrom(guild, aMessage, channel, id),
-		cause{hide, memory.MessageRef{Channel: channel, Message: id}})
-	c := t.knownChannel(channel)
-	if c == nil {
-		return
-	}
-	c.highest = max(c.highest, id)
-	if old := t.stored(c, id); old.row != 0 && !old.pendingDeletion {
-		t.remove(c, old)
-	}
-}
-
 // isKnown reports whether anything is kept of a message. guild is used if the channel is unknown.
 func (t *transaction) isKnown(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
 	guild = t.guildAt(guild, channel)
@@ -210,21 +161,6 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c CROSS JOIN message m
 	OR EXISTS (SELECT 1 FROM trace WHERE guild = ?1 AND channel = ?2 AND answer = ?3)
 	OR EXISTS (SELECT 1 FROM source WHERE guild = ?1 AND kind = 0 AND place = ?2 AND id = ?3)
 	OR EXISTS (SELECT 1 FROM ` + strings.Join(messageTables, ofMessage+" OR EXISTS (SELECT 1 FROM ") + ofMessage
-
-// remove deletes a stored message from the log, full text, its segment and the counts.
-func (t *transaction) remove(c *channel, old storedMessage) {
-	t.reindex(old, memory.Message{})
-	t.exec("DELETE FROM message WHERE guild = ? AND row = ?", c.guild, old.row)
-	t.underiveCopy(old.Message)
-	c.tail = nil
-	if old.segment == 0 {
-		return
-	}
-	t.count(old.Message, c.no, -1)
-	change := t.segment(old.segment, c.no)
-	change.size--
-	change.invalid = true
-}
 
 // star keeps whether a message, present or yet to come, is starred.
 func (t *transaction) star(e memory.Starred) {
@@ -242,16 +178,6 @@ func (t *transaction) star(e memory.Starred) {
 	}
 }
 
-// extra holds the fields that few messages have.
-type extra struct {
-	Files    []memory.File   `json:"files,omitempty"`
-	Mentions []memory.UserID `json:"mentions,omitempty"`
-	Links    []memory.Link   `json:"links,omitempty"`
-	Original memory.Original `json:"original,omitzero"`
-}
-
-type asExtra struct{ *memory.Message }
-
 func (a asExtra) Scan(from any) error {
 	if from == nil {
 		return nil
@@ -263,11 +189,4 @@ func (a asExtra) Scan(from any) error {
 	a.Links = e.Links
 	a.Original = e.Original
 	return err
-}
-
-func (t *transaction) encodeExtra(m memory.Message) any {
-	if len(m.Files)+len(m.Mentions)+len(m.Links) == 0 && !m.IsCopy() {
-		return nil
-	}
-	return t.jsonText(extra{m.Files, m.Mentions, m.Links, m.Original})
 }

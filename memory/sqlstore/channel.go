@@ -8,19 +8,6 @@ import (
 	"hark/memory"
 )
 
-// channel is what the writer caches of a channel.
-type channel struct {
-	location
-	nameless bool          // known only by its messages
-	owner    memory.UserID // of a thread; 0: unknown
-	no       int64
-	next     int64
-	// highest is the greatest id of its messages, early edits, stars, tombstones and sources.
-	highest memory.MessageID
-	// tail are the last messages in segments, oldest first, at most memory.LookBack; nil: not read.
-	tail []memory.Placed
-}
-
 // How row numbers are composed: see the schema.
 const (
 	ChannelBits  = 20 // of a channel's number in its guild
@@ -246,4 +233,82 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) 
 		m.Guild = c.guild
 	}
 	return m
+}
+
+func (s *Store) numbers() numbers {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.nos
+}
+
+// guildOf returns the guild of a channel's number.
+func (nos numbers) guildOf(no int64) memory.GuildID { return nos.guilds[GuildOf(no)] }
+
+func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
+	nos := s.numbers()
+	no, ok = nos.of[id]
+	return nos.guildOf(no), no, ok
+}
+
+// guildOf returns the guild of a channel; memory.Everywhere if the channel is unknown.
+func (s *Store) guildOf(id memory.ChannelID) memory.GuildID {
+	guild, _, ok := s.channelNo(id)
+	if !ok {
+		return memory.Everywhere
+	}
+	return guild
+}
+
+// locationAt returns a location. The channel may be unknown.
+func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID) location {
+	if c := t.knownChannel(channel); c != nil {
+		return c.location
+	}
+	return location{guild: guild, channel: channel}
+}
+
+// untitle deletes the vectors of a channel's segments, and has them embedded again.
+func (t *transaction) untitle(no int64) {
+	segments := columnIn[int64](t, "SELECT DISTINCT segment FROM message WHERE guild = ? AND channel = ? AND segment <> 0",
+		t.guildOfNo(no), no)
+	for _, id := range segments {
+		t.segment(id, no).invalid = true
+	}
+}
+
+// nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
+// is forgotten.
+func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool) {
+	d := t.decisions()
+	at := locationOf(c)
+	made := memory.MessageID(c.ID)
+	gone = c.Owner != 0 && d.hasOptedOut(c.Guild, c.Owner)
+	for _, o := range d.rules {
+		deleted = deleted || o.Why == memory.WhyDeleted && o.coversEveryone(at, made)
+		gone = gone || c.Owner != 0 && o.User != 0 && o.covers(at, made, c.Owner)
+	}
+	if deleted || gone {
+		return "", true, deleted
+	}
+	return memory.Clean(c.Name), false, false
+}
+
+// sealTags returns a channel's tags as they are stored: none beside an empty name.
+func (t *transaction) sealTags(c memory.Channel, no int64, name string) any {
+	if len(c.Tags) == 0 || name == "" {
+		return ""
+	}
+	return t.seal(placeOfChannelTags(c.ID, no), textOfTags(c.Tags))
+}
+
+// isGone reports whether a message was deleted or dropped, or is forgotten whoever wrote it. guild is used if
+// the channel is unknown.
+func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
+	at := t.locationAt(guild, channel)
+	if t.store.ingest.dropped.has(channel, id) ||
+		t.has("SELECT 1 FROM tombstone WHERE guild = ? AND channel = ? AND id = ?", at.guild, channel, id) {
+		return true
+	}
+	d := t.decisions()
+	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
 }

@@ -46,71 +46,6 @@ func (k decidedKind) counted(count func(r *Replayed, events int)) decidedKind {
 // inTheGuild is the condition for rows of the guild that a query is about.
 var inTheGuild = fmt.Sprintf("(guild = ?1 OR ?1 = %d)", memory.Everywhere)
 
-// decided are all kinds of decisions, in the order in which they are replayed: what keeps something out comes before
-// what it keeps out. Facts, and lore that a memory doesn't have, aren't among them: like messages, they were added later.
-var decided = []decidedKind{
-	decidedAs("forgettings", fmt.Sprintf(`SELECT `+forgettingColumns+` FROM forgetting
-		WHERE guild IN (?1, %[1]d) OR ?1 = %[1]d ORDER BY id`, memory.Everywhere), readRule),
-	decidedAs("opt-outs", "SELECT guild, user, out, at FROM opted WHERE "+inTheGuild,
-		func(_ *Vault, scan Scanner, e *memory.Opted) error {
-			return scan(&e.Guild, &e.User, &e.Out, asTime{&e.At})
-		}).counted(func(r *Replayed, n int) { r.OptOuts += n }),
-	decidedAs("consents to learning", "SELECT guild, user, allow, at FROM learn WHERE "+inTheGuild,
-		func(_ *Vault, scan Scanner, e *memory.Learn) error {
-			return scan(&e.Guild, &e.User, &e.On, asTime{&e.At})
-		}),
-	decidedAs("tokens", "SELECT guild, user, hash, at FROM connection WHERE "+inTheGuild, readConnected),
-	decidedAs("uses of tokens", "SELECT guild, user, hash, uses, used FROM connection WHERE uses > 0 AND "+inTheGuild,
-		readUse),
-	decidedAs("channels", "SELECT no, guild, id, parent, kind, name, tags, owner FROM channel WHERE chosen <> 0 AND "+inTheGuild,
-		readChannel),
-	decidedAs("servers", fmt.Sprintf("SELECT id, name FROM guild WHERE chosen <> 0 AND (id = ?1 OR ?1 = %d)",
-		memory.Everywhere), readGuildName),
-	decidedAs("choices for servers", fmt.Sprintf(`SELECT id, 0 AS channel, choice, chosen, chooser FROM guild
-		WHERE chosen <> 0 AND (id = ?1 OR ?1 = %d)`, memory.Everywhere), readChoice).counted(countChoices),
-	decidedAs("choices for channels", "SELECT guild, id, choice, chosen, chooser FROM channel WHERE chosen <> 0 AND "+
-		inTheGuild, readChoice).counted(countChoices),
-	decidedAs("deleted facts", "SELECT guild, id FROM fact WHERE text IS NULL AND "+inTheGuild,
-		func(_ *Vault, scan Scanner, e *memory.FactGone) error { return scan(&e.Guild, &e.Fact) }).
-		counted(func(r *Replayed, n int) { r.Facts += n }),
-	decidedAs("deleted lore", "SELECT guild, id FROM lore WHERE text IS NULL AND "+inTheGuild,
-		func(_ *Vault, scan Scanner, e *memory.LoreGone) error { return scan(&e.Guild, &e.ID) }).counted(countLore),
-	decidedAs("lore", selectLore(fmt.Sprintf("(l.guild = ?1 OR ?1 = %d)", memory.Everywhere)), readLore).
-		ifThere(isLoreThere).counted(countLore),
-	deletions(),
-	decidedAs("answers written anew", `SELECT c.guild, c.id, m.id, m.channel, m.edited, m.content, coalesce(w.edited, -1)
-		FROM rewritten w CROSS JOIN channel c CROSS JOIN message m
-		WHERE c.guild = w.guild AND c.id = w.channel AND m.guild = c.guild AND m.channel = c.no AND m.id = w.id
-		AND `+ofTheChannel, readRewrote),
-	decidedAs("edits", `SELECT c.guild, c.id, m.id, m.edited, m.channel, m.content FROM channel c
-		CROSS JOIN said m WHERE m.guild = c.guild AND m.channel = c.no AND m.edited <> 0 AND `+ofTheChannel, readEdit).
-		ifThere(isMessageThere).counted(func(r *Replayed, n int) { r.Edited += n }),
-	decidedAs("stars", "SELECT guild, channel, id, starred, at FROM star WHERE "+inTheGuild,
-		func(_ *Vault, scan Scanner, e *memory.Starred) error {
-			return scan(&e.Guild, &e.Channel, &e.ID, &e.On, asTime{&e.At})
-		}),
-	decidedAs("messages that went with others", `SELECT d.guild, d.channel, d.id, k.id IS NOT NULL FROM tombstone d
-		LEFT JOIN taken k ON k.guild = d.guild AND k.channel = d.channel AND k.id = d.id
-		WHERE (k.id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM channel p WHERE p.guild = d.guild AND p.id = d.channel))
-		AND `+ofTombstones,
-		func(_ *Vault, scan Scanner, e *gone) error { return scan(&e.Guild, &e.Channel, &e.ID, &e.Taken) }),
-	decidedAs("withdrawn answers", "SELECT guild, channel, message, first, unasked FROM withdrawn WHERE "+inTheGuild+
-		" ORDER BY no",
-		func(_ *Vault, scan Scanner, e *withdrew) error {
-			return scan(&e.Guild, &e.Channel, &e.Message, &e.First, &e.Unasked)
-		}),
-	decidedAs("answers that Discord shows", selectLeft, readLeft),
-	decidedAs("settings", "SELECT guild, channel, key, value, at, chooser FROM setting WHERE "+inTheGuild, readSetting),
-	decidedAs("limits", "SELECT guild, role, messages, tokens, at, chooser FROM role_limit WHERE "+inTheGuild,
-		func(_ *Vault, scan Scanner, e *memory.LimitChosen) error {
-			return scan(&e.Guild, &e.Role, &e.Messages, &e.Tokens, asTime{&e.At}, &e.By)
-		}),
-	decidedAs("spent tokens", "SELECT guild, user, question, tokens FROM spent WHERE "+inTheGuild,
-		func(_ *Vault, scan Scanner, e *memory.Spent) error {
-			return scan(&e.Guild, &e.User, &e.Question, &e.Tokens)
-		}),
-}
-
 // ofTheChannel is inTheGuild for rows that are joined with their channel c, and ofTombstones for those of tombstone d.
 var (
 	ofTheChannel = fmt.Sprintf("(c.guild = ?1 OR ?1 = %d)", memory.Everywhere)
@@ -204,4 +139,16 @@ func isMessageThere(ctx context.Context, q Querier, e memory.Event) (there bool,
 func readSetting(v *Vault, scan Scanner, e *memory.SettingChosen) error {
 	value := v.opened(&e.Value, func() Place { return placeOfSetting(e.Guild, e.Channel, e.Key) })
 	return scan(&e.Guild, &e.Channel, &e.Key, value, asTime{&e.At}, &e.By)
+}
+
+// Replayed counts what a replay changed.
+type Replayed struct {
+	Deleted int // messages
+	Edited  int // messages
+	Facts   int // taken away
+	Lore    int // deleted or changed
+	OptOuts int // opt-outs and opt-ins
+	Choices int // about remembering
+
+	Unknown error // why not all decisions could be read; nil: all were
 }

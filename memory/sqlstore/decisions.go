@@ -1,25 +1,12 @@
 package sqlstore
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"hark/memory"
 )
-
-// decisionCache holds the opt-outs and forgettings that every message is checked against.
-type decisionCache struct {
-	out   map[memory.Membership]bool
-	rules []rule
-	// newest is the greatest end of a rule that isn't endless. Most new messages are past it.
-	newest memory.MessageID
-}
-
-// rule is a forgetting, and what it covers now and later.
-type rule struct {
-	memory.Forgetting
-	end   memory.MessageID // exclusive; or endless
-	whole bool             // covers everything up to its own time
-}
 
 const endless memory.MessageID = 1<<63 - 1
 
@@ -34,12 +21,6 @@ func ruleOf(f memory.Forgetting) rule {
 	}
 	o.end = FirstAt(f.Before)
 	return o
-}
-
-type location struct {
-	guild   memory.GuildID
-	channel memory.ChannelID
-	parent  memory.ChannelID // of a thread
 }
 
 func locationOf(c memory.Channel) location {
@@ -124,80 +105,62 @@ func (t *transaction) decisions() *decisionCache {
 	return d
 }
 
-// locationAt returns a location. The channel may be unknown.
-func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID) location {
-	if c := t.knownChannel(channel); c != nil {
-		return c.location
+const forgettingColumns = "id, guild, channel, user, before, why, at, whole"
+
+// scan reads forgettingColumns and the columns after them.
+func (o *rule) scan(scan Scanner, more ...any) error {
+	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole},
+		more...)...)
+	if !o.whole && o.end != endless {
+		o.Before = o.end.Time()
 	}
-	return location{guild: guild, channel: channel}
+	return err
 }
 
-// isGone reports whether a message was deleted or dropped, or is forgotten whoever wrote it. guild is used if
-// the channel is unknown.
-func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
-	at := t.locationAt(guild, channel)
-	if t.store.ingest.dropped.has(channel, id) ||
-		t.has("SELECT 1 FROM tombstone WHERE guild = ? AND channel = ? AND id = ?", at.guild, channel, id) {
-		return true
-	}
-	d := t.decisions()
-	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
+// args are the arguments of every statement about a rule: ?1 the ids of its channels as JSON, ?2 its end,
+// ?3 its user, ?4 its guild, ?5 its channel, ?6 whether it covers all of a person or a guild.
+func (o rule) args(channels string, more ...any) []any {
+	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.coversPeople()}, more...)
 }
 
-// decisionEvents are what people decide about remembering.
-var decisionEvents = []handler{
-	handle((*transaction).opt),
-	handleStructure((*transaction).choose),
+// Conditions for the rows that a rule is about.
+var (
+	ofGuild   = fmt.Sprintf("(guild = ?4 OR ?4 = %d)", memory.Everywhere)
+	theGuild  = fmt.Sprintf("(id = ?4 OR ?4 = %d)", memory.Everywhere) // of guilds
+	concerned = fmt.Sprintf("%s AND ((id = ?5 OR ?5 = 0) OR parent = ?5 AND kind IN (%d, %d))",
+		ofGuild, memory.PublicThread, memory.PrivateThread) // of channels
+)
+
+// messageTables hold data by a message's channel and id, even before the message arrives.
+var messageTables = []string{"early_edit", "external_id", "star", "rewritten", "question", "taken"}
+
+func (t *transaction) addTombstone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
+	t.exec("INSERT INTO tombstone (guild, channel, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", guild, channel, id)
 }
 
-func (t *transaction) opt(e memory.Opted) {
-	t.hideNext = true // also for a repeated event, whose forgetting may not be hidden yet
-	d := t.decisions()
-	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
-		return
-	}
-	wasOut := d.hasOptedOut(e.Guild, e.User)
-	d.opt(e.Guild, e.User, e.Out)
-	t.store.ingest.dropped = dropped{} // later messages of somebody who opts in aren't dropped
-	if e.Out {
-		t.exec("DELETE FROM connection WHERE guild = ? AND user = ?", e.Guild, e.User)
-		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
-		t.execAll([]any{e.Guild, e.User}, "UPDATE setting SET chooser = 0 WHERE guild = ? AND chooser = ?",
-			"UPDATE role_limit SET chooser = 0 WHERE guild = ? AND chooser = ?",
-			"UPDATE guild SET chooser = 0 WHERE id = ? AND chooser = ?",
-			"UPDATE channel SET chooser = 0 WHERE guild = ? AND chooser = ?")
-	}
-	if e.Out || wasOut { // opting in keeps out what was said meanwhile
-		t.forgetOnce(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
-	}
+// mayBeDropped reports whether a missing message may have been dropped because of its author: it was heard,
+// is in no gap, and somebody in its guild has opted out or is forgotten. It holds after a restart too.
+func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
+	return t.decisions().mayDrop(c.location, id) && value[bool](t, `SELECT
+		?3 <= max(heard, ?4, coalesce((SELECT since FROM guild WHERE id = ?1), 0))
+		AND NOT EXISTS (SELECT 1 FROM message WHERE guild = ?1 AND channel = ?2 AND id = ?3)
+		AND NOT EXISTS (SELECT 1 FROM gap WHERE guild = ?1 AND channel = ?5 AND sweep = 0 AND after < ?3 AND until >= ?3)
+		FROM channel WHERE guild = ?1 AND no = ?2`, c.guild, c.no, id, t.heard[c.no], c.channel)
 }
 
-// choose keeps a decision about remembering. Nothing said before remembering begins counts as missing.
-func (t *transaction) choose(e memory.Chose) {
-	t.guildNo(e.Guild)
-	table := "guild"
-	which := " WHERE id = ?"
-	args := []any{e.Guild}
-	if e.Channel != 0 {
-		c := t.channel(e.Guild, e.Channel)
-		table = "channel"
-		which = " WHERE guild = ? AND id = ?"
-		args = []any{c.guild, e.Channel}
-	}
-	var was memory.Choice
-	var chosen int64
-	t.row("SELECT choice, chosen FROM "+table+which, args...).into(&was, &chosen)
-	at := millis(e.At)
-	if chosen != 0 && at <= chosen {
-		return
-	}
-	decided := []any{e.Choice, at, t.chooser(e.Guild, e.By, e.At)}
-	t.exec("UPDATE "+table+" SET choice = ?, chosen = ?, chooser = ?"+which, append(decided, args...)...)
-	if e.Choice == memory.Ignore || e.Choice == was {
-		return
-	}
-	// Edits made while it wasn't remembered are unknown.
-	t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At})
-	t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, e.Guild, e.Channel,
-		memory.FirstMessageID(e.At))
+func (o rule) coversPeople() bool { return o.whole && o.Channel == 0 }
+
+// forgetting reads a forgetting; its ID is 0 if there is none.
+func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memory.DeletionReport) {
+	begun, done, err := o.read(t.ctx, t, id, &r)
+	ensure(err)
+	return o, begun, done, r
+}
+
+func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int,
+	done bool, err error) {
+	row := RowOf(ctx, q, "SELECT "+forgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id)
+	_, err = Found(o.scan(row.Scan, &begun, &done, asJSON{r}))
+	r.Forgetting = o.Forgetting
+	return begun, done, err
 }

@@ -22,9 +22,6 @@ func byEvent(of ...[]handler) map[reflect.Type]handler {
 	return all
 }
 
-// event is an event that is ready to be applied.
-type event struct{ write write }
-
 // prepare checks and cleans events, so that applying them can only fail with the database.
 func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	prepared := make([]event, len(events))
@@ -72,4 +69,10 @@ func (p *preparer) prepare(e memory.Event, to *event) error {
 	}
 	to.write, err = h.prepare(p, e)
 	return err
+}
+
+// decisionEvents are what people decide about remembering.
+var decisionEvents = []handler{
+	handle((*transaction).opt),
+	handleStructure((*transaction).choose),
 }

@@ -92,22 +92,6 @@ func (o rule) channels(ctx context.Context, q Querier) (string, error) {
 	return jsonOf(ids), err
 }
 
-// args are the arguments of every statement about a rule: ?1 the ids of its channels as JSON, ?2 its end,
-// ?3 its user, ?4 its guild, ?5 its channel, ?6 whether it covers all of a person or a guild.
-func (o rule) args(channels string, more ...any) []any {
-	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.coversPeople()}, more...)
-}
-
-func (o rule) coversPeople() bool { return o.whole && o.Channel == 0 }
-
-// Conditions for the rows that a rule is about.
-var (
-	ofGuild   = fmt.Sprintf("(guild = ?4 OR ?4 = %d)", memory.Everywhere)
-	theGuild  = fmt.Sprintf("(id = ?4 OR ?4 = %d)", memory.Everywhere) // of guilds
-	concerned = fmt.Sprintf("%s AND ((id = ?5 OR ?5 = 0) OR parent = ?5 AND kind IN (%d, %d))",
-		ofGuild, memory.PublicThread, memory.PrivateThread) // of channels
-)
-
 // messages selects the messages m in channels c that a rule covers.
 func (o rule) messages() string {
 	which := "?3 = 0 AND m.channel = c.no" // by the index
@@ -388,3 +372,49 @@ func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []me
 	e.Channels = min(1, e.Messages)
 	return e, s.failed(err, "count what goes with messages of channel %d", channel)
 }
+
+func (t *transaction) opt(e memory.Opted) {
+	t.hideNext = true // also for a repeated event, whose forgetting may not be hidden yet
+	d := t.decisions()
+	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
+		return
+	}
+	wasOut := d.hasOptedOut(e.Guild, e.User)
+	d.opt(e.Guild, e.User, e.Out)
+	t.store.ingest.dropped = dropped{} // later messages of somebody who opts in aren't dropped
+	if e.Out {
+		t.exec("DELETE FROM connection WHERE guild = ? AND user = ?", e.Guild, e.User)
+		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
+		t.execAll([]any{e.Guild, e.User}, "UPDATE setting SET chooser = 0 WHERE guild = ? AND chooser = ?",
+			"UPDATE role_limit SET chooser = 0 WHERE guild = ? AND chooser = ?",
+			"UPDATE guild SET chooser = 0 WHERE id = ? AND chooser = ?",
+			"UPDATE channel SET chooser = 0 WHERE guild = ? AND chooser = ?")
+	}
+	if e.Out || wasOut { // opting in keeps out what was said meanwhile
+		t.forgetOnce(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+	}
+}
+
+func (b *forgettingRun) dropSettings() {
+	if !b.of.coversSettings() {
+		return
+	}
+	end := millis(b.of.end.Time())
+	if b.of.end == endless {
+		end = 1<<63 - 1
+	}
+	b.run(`DELETE FROM setting WHERE at < ?7 AND (?8 OR key NOT IN (?9, ?10, ?11)) AND ((channel = ?5 OR ?5 = 0)
+		OR channel IN (SELECT value FROM json_each(?1))) AND `+ofGuild, end, b.of.Channel == 0 || b.of.end == endless,
+		memory.SettingAnswers, memory.SettingRetention, memory.SettingBots)
+}
+
+// deleteChannel unplaces a channel and its threads, and begins to forget them.
+func (t *transaction) deleteChannel(e memory.ChannelDeleted) {
+	t.channel(e.Guild, e.Channel)
+	t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))`,
+		e.Guild, e.Channel, memory.PublicThread, memory.PrivateThread)
+	t.forgetOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+}
+
+// coversSettings reports whether a rule covers all of a channel or a guild, and so its settings.
+func (o rule) coversSettings() bool { return o.User == 0 && (o.whole || o.end == endless) }

@@ -127,9 +127,3 @@ func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memor
 	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine, query, guild)
 	return heard, s.failed(err, "read what was heard in server %d", guild)
 }
-
-// Log implements memory.Store.
-func (s *Store) Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID,
-	limit int) ([]memory.Message, error) {
-	return s.messages(ctx, channel, "id > ? AND id <= ? ORDER BY id LIMIT ?+0", after, until, max(limit, 0))
-}

@@ -14,9 +14,6 @@ type handler struct {
 	prepare func(p *preparer, e memory.Event) (write, error)
 }
 
-// write is an event's change of the database.
-type write func(*transaction)
-
 // preparer computes what doesn't need the write lock. The caller doesn't hold it.
 type preparer struct {
 	tokens func(string) int

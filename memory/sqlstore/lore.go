@@ -44,20 +44,6 @@ func (t *transaction) tellLore(l memory.Lore) {
 	t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
 }
 
-var loreTable = table{"lore", 2, "guild, id, by, channel, at, name, own, text, scheduled"}
-
-// deleteLore keeps only the id, so no later version comes back. Lore that a rule covers itself loses its id
-// too: the rule keeps out older lore, and newer lore may use the id.
-func (t *transaction) deleteLore(g invalid) {
-	t.changed.people[g.guild] = true
-	t.changed.Text = true
-	if g.itself {
-		t.exec("DELETE FROM lore WHERE guild = ? AND id = ?", g.guild, g.id)
-	} else {
-		t.put(loreTable, g.guild, g.id, 0, 0, 0, "", "", nil, false)
-	}
-}
-
 // selectLore selects lore that isn't gone, with its sources.
 func selectLore(where string) string {
 	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, l.scheduled, " + sourcesColumn +

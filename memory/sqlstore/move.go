@@ -52,17 +52,6 @@ const movingKey = "moving"
 // ErrMoving reports that a move to the store was interrupted.
 var ErrMoving = errors.New("a move to it isn't complete: begin again with \"hark move\"")
 
-// Moving says what a store is opened for.
-type Moving int
-
-// A store from which a move copies is left as it is. One to which a move copies is emptied of what an interrupted one
-// has left.
-const (
-	NotMoving Moving = iota
-	MovesFrom
-	MovesTo
-)
-
 // Progress of a move: what is done now, and how far it is.
 type Progress func(what string, done, total int)
 
@@ -472,4 +461,32 @@ func (table moved) sums(ctx context.Context, v *Vault, of Querier, columns []str
 		sums[group] = s
 	}
 	return sums, err
+}
+
+// Verify decrypts everything in a sealed memory, and returns an error that names the first value that isn't what was
+// sealed in its place. It does nothing in a memory without a key.
+func Verify(ctx context.Context, s *Store) error {
+	if s.vault == nil {
+		return nil
+	}
+	for _, t := range sealedTables {
+		columns := append(t.keyColumns(), t.columns...)
+		table := moved{name: t.name, key: t.key}
+		err := table.each(ctx, s.vault, s.engine, columns, nil, "", func([]any) bool { return true })
+		if err != nil {
+			return s.failed(err, "verify what is sealed")
+		}
+	}
+	use, next, err := Spaces(ctx, s.engine)
+	for i, space := range []memory.Space{use, next} {
+		for after := int64(-1); err == nil && space != (memory.Space{}); {
+			var some []vector
+			some, err = s.vault.readVectors(ctx, s.engine, memory.Everywhere, setOf(i > 0), space, after, movedRows)
+			if len(some) == 0 {
+				break
+			}
+			after = some[len(some)-1].segment
+		}
+	}
+	return s.failed(err, "verify what is sealed")
 }

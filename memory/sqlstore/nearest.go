@@ -87,9 +87,6 @@ func scopesOf(scope memory.Scope, nos []int64) (scopes []vectors.Scope) {
 	return scopes
 }
 
-// channelInGuild returns a channel's number in its guild.
-func channelInGuild(no int64) uint32 { return uint32(no & (1<<ChannelBits - 1)) }
-
 // segmentOf returns the segment of a row that was found.
 func segmentOf(f vectors.Found) int64 { return f.Guild<<SegmentBits | f.ID }
 

@@ -92,15 +92,6 @@ func (t *transaction) tellFact(e memory.FactTold) {
 	t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
 }
 
-var factTable = table{"fact", 2, "guild, id, user, alias, by, channel, message, text"}
-
-// deleteFact keeps only the id, so the fact doesn't come back.
-func (t *transaction) deleteFact(guild memory.GuildID, id int64) {
-	t.changed.people[guild] = true
-	t.changed.Text = true
-	t.put(factTable, guild, id, 0, 0, 0, 0, 0, nil)
-}
-
 func (t *transaction) learn(e memory.Learn) {
 	if e.On && t.decisions().hasOptedOut(e.Guild, e.User) {
 		return

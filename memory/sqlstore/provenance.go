@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"fmt"
-	"slices"
 
 	"hark/memory"
 )
@@ -62,64 +61,6 @@ type cause struct {
 	deleted memory.MessageRef // if not zero, answers to it count as unasked
 }
 
-// invalidate deletes what s selects and everything derived from it. Of answers that Discord still shows it
-// keeps the sources, to find them once they must be hidden. It returns how many things it deleted.
-func (t *transaction) invalidate(s selection, why cause) int {
-	all, err := s.closure(t.ctx, t, why.hide)
-	ensure(err)
-	all = slices.DeleteFunc(all, func(g invalid) bool {
-		return g.kind == aShown && g.hide == hideNone
-	})
-	for _, g := range all { // all first, so that deleting one doesn't select another again
-		if g.kind == anAnswer && g.hide == hideNone {
-			t.exec("UPDATE derived SET kind = ? WHERE guild = ? AND no = ?", aShown, g.guild, g.no)
-		} else {
-			t.underive(g.derived)
-		}
-	}
-	for _, g := range all {
-		t.changed.Text = true
-		t.deleteDerived(g, why.deleted)
-	}
-	return len(all)
-}
-
-// deleteKnowledge deletes a fact or lore, except its id, and the answers that used it.
-func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
-	d := derived{kind: k, guild: guild, id: id}
-	t.invalidate(madeFrom(guild, k, d.sourcePlace(), id), cause{hide: hideRepeats})
-	t.underive(d)
-	t.deleteDerived(invalid{derived: d}, memory.MessageRef{})
-}
-
-func (t *transaction) deleteDerived(g invalid, deleted memory.MessageRef) {
-	switch g.kind {
-	case anAnswer:
-		t.deletedCounts.Answers++
-		t.deleteAnswer(g, deleted)
-	case aShown:
-		t.withdrawShown(g, deleted)
-	case aFact:
-		t.deletedCounts.Facts++
-		t.deleteFact(g.guild, g.id)
-	case aLore:
-		t.deletedCounts.Lore++
-		t.deleteLore(g)
-	case aSummary:
-		t.deletedCounts.Summaries++
-		t.exec(`UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL
-			WHERE guild = ? AND channel = ? AND id = ?`, g.guild, g.channel, g.id)
-	case aCondensed:
-		t.deletedCounts.Summaries++
-		t.exec("DELETE FROM condensed WHERE guild = ? AND channel = ?", g.guild, g.channel)
-	case aCopy:
-		t.emptyCopy(g.channel, memory.MessageID(g.id))
-	default:
-		t.deletedCounts.Records++
-		t.exec("DELETE FROM record WHERE guild = ? AND no = ?", g.guild, g.id)
-	}
-}
-
 // sourceState is how a source differs from when it was read.
 type sourceState int
 
@@ -130,25 +71,6 @@ const (
 	sourceGone                  // deleted or edited
 )
 
-// stateOf returns a source's state. In an unknown channel, which may have been forgotten with its guild, it
-// is gone.
-func (t *transaction) stateOf(guild memory.GuildID, s memory.Source) sourceState {
-	query, ok := stateQueries[s.Kind]
-	if !ok {
-		return t.messageState(guild, s)
-	}
-	switch {
-	case s.Kind == memory.SourceSummary:
-		guild = t.guildAt(guild, s.Channel)
-	case s.Kind == memory.SourceLore && guild == memory.LocalGuild: // its id is unique over all guilds
-		guild = memory.Everywhere
-	}
-	if value[bool](t, query, guild, s.ID, s.Version, s.Channel) {
-		return sourceSame
-	}
-	return sourceGone
-}
-
 // stateQueries ask whether a source is unchanged, by its guild, id, version and channel.
 var stateQueries = map[memory.SourceKind]string{
 	memory.SourceFact: "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ?1 AND id = ?2 AND text IS NULL)",
@@ -156,34 +78,6 @@ var stateQueries = map[memory.SourceKind]string{
 		AND (at = ?3 OR ?3 = 0) AND text IS NOT NULL)`,
 	memory.SourceSummary: `SELECT EXISTS (SELECT 1 FROM summary
 		WHERE guild = ?1 AND id = ?2 AND made = ?3 AND channel = ?4 AND text IS NOT NULL)`,
-}
-
-func (t *transaction) messageState(guild memory.GuildID, s memory.Source) sourceState {
-	id := memory.MessageID(s.ID)
-	if t.isGone(guild, s.Channel, id) {
-		return sourceGone
-	}
-	if t.isRewritten(s) {
-		return sourceRewritten
-	}
-	c := t.knownChannel(s.Channel)
-	if c == nil {
-		return sourceGone
-	}
-	switch now := t.stored(c, id); {
-	case now.row == 0:
-		return sourcePending
-	case !now.pendingDeletion && !t.decisions().forgotten(c.location, id, now.Author) &&
-		now.AsSource(false).Version == s.Version:
-		return sourceSame
-	case now.Kind == memory.FromHark:
-		return sourcePending
-	}
-	return sourceGone
-}
-
-func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) bool {
-	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stateOf(guild, s) != sourceSame })
 }
 
 // selects selects what is derived from messages that a rule covers, what it covers like a message, and what

@@ -31,47 +31,6 @@ func (v *Vault) scanMessage(scan Scanner, m *memory.Message, channel func() int6
 	return scan(v.messageColumns(m, channel)...)
 }
 
-// messageColumns are m's fields for storedColumns.
-func (v *Vault) messageColumns(m *memory.Message, channel func() int64) []any {
-	content, extra := v.messageText(m, channel)
-	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
-		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, content, extra}
-}
-
-func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
-	nos := s.numbers()
-	no, ok = nos.of[id]
-	return nos.guildOf(no), no, ok
-}
-
-// guildOf returns the guild of a channel; memory.Everywhere if the channel is unknown.
-func (s *Store) guildOf(id memory.ChannelID) memory.GuildID {
-	guild, _, ok := s.channelNo(id)
-	if !ok {
-		return memory.Everywhere
-	}
-	return guild
-}
-
-func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
-	args ...any) ([]memory.Message, error) {
-	if err := s.notice(ctx); err != nil {
-		return nil, err
-	}
-	guild, no, ok := s.channelNo(channel)
-	if !ok {
-		return nil, nil
-	}
-	read := func(scan Scanner, m *memory.Message) error {
-		m.Guild = guild
-		m.Channel = channel
-		return s.vault.scanMessage(scan, m, func() int64 { return no })
-	}
-	query := "SELECT " + storedColumns + " FROM said WHERE guild = ? AND channel = ? AND " + where
-	messages, err := list(ctx, s.engine, read, query, append([]any{guild, no}, args...)...)
-	return messages, s.failed(err, "read messages of channel %d", channel)
-}
-
 // MessagesBy implements memory.Store. do may take long.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
@@ -99,18 +58,3 @@ func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID,
 // rowsOfChannel is the condition that a message m is in channel c, for which a channel's rows are read as one range of
 // the table.
 const rowsOfChannel = "m.row >= c.no << 28 AND m.row < (c.no + 1) << 28" // SequenceBits
-
-// SegmentsOf implements memory.Store.
-func (s *Store) SegmentsOf(ctx context.Context, channel memory.ChannelID,
-	ids []memory.MessageID) (map[memory.MessageID]int64, error) {
-	if err := s.notice(ctx); err != nil {
-		return nil, err
-	}
-	guild, no, ok := s.channelNo(channel)
-	if !ok {
-		return nil, nil
-	}
-	segments, err := mapOf[memory.MessageID, int64](ctx, s.engine, `SELECT id, segment FROM said WHERE guild = ?
-		AND channel = ? AND id IN (SELECT value FROM json_each(?)) AND segment <> 0`, guild, no, jsonOf(ids))
-	return segments, s.failed(err, "read the segments of messages")
-}

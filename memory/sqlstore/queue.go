@@ -196,3 +196,17 @@ func CheckVector(v []float32, space memory.Space) error {
 	}
 	return nil
 }
+
+// sweep deletes obsolete vectors.
+func (s *Store) sweep(ctx context.Context) error {
+	for {
+		var left bool
+		err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&left)
+		if err != nil || !left {
+			return err
+		}
+		if err := s.writing(ctx, (*transaction).sweepStep); err != nil {
+			return err
+		}
+	}
+}

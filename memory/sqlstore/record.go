@@ -218,14 +218,6 @@ func (t *transaction) remembered(guild memory.GuildID, user memory.UserID, at me
 	return user, !gone || of != 0
 }
 
-// chooser is who is kept as the one who chose something.
-func (t *transaction) chooser(guild memory.GuildID, user memory.UserID, at time.Time) memory.UserID {
-	if user != 0 {
-		user, _ = t.remembered(guild, user, memory.FirstMessageID(at))
-	}
-	return user
-}
-
 // Spending implements memory.Store.
 func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
 	from, until := memory.Day(day)
@@ -233,4 +225,12 @@ func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Tim
 		WHERE guild = ? AND question >= ? AND question < ? GROUP BY user`,
 		guild, memory.FirstMessageID(from), memory.FirstMessageID(until))
 	return spent, s.failed(err, "read what was spent in server %d", guild)
+}
+
+// chooser is who is kept as the one who chose something.
+func (t *transaction) chooser(guild memory.GuildID, user memory.UserID, at time.Time) memory.UserID {
+	if user != 0 {
+		user, _ = t.remembered(guild, user, memory.FirstMessageID(at))
+	}
+	return user
 }

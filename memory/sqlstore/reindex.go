@@ -7,6 +7,7 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/seal"
 )
 
 // reindexKey in meta is how far a rebuild is: the row up to which full text is rebuilt, or that only vectors are
@@ -221,4 +222,40 @@ func (t *transaction) hasText(row int64) bool {
 	has, err := t.HasText(t.guildOfNo(row>>SequenceBits), row)
 	ensure(err)
 	return has
+}
+
+// Erase implements memory.Store. It finishes full text that a deletion had to begin anew.
+func (s *Store) Erase(ctx context.Context, wait bool) error {
+	if err := s.finishFullText(ctx, nil); err != nil {
+		return err
+	}
+	if wait { // something was deleted
+		s.index.Settle()
+	}
+	return s.engine.Erase(ctx, wait)
+}
+
+// Rewrap wraps the data key of a sealed memory by another key of the operator's, whose fingerprint it returns. Nobody
+// else may use the memory.
+func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string, err error) {
+	err = s.writing(ctx, func(t *transaction) {
+		sealing, err := ReadSealing(t.ctx, t)
+		ensure(err)
+		key, err := sealing.dataKey(s.options.Secret)
+		ensure(err)
+		next, err := newSealing(key, to)
+		ensure(err)
+		fingerprint = next.Fingerprint
+		t.changed.Text = true // the data key as the old key wrapped it
+		t.note(SealKey, t.jsonText(next))
+	})
+	if err != nil {
+		return "", err
+	}
+	s.options.Secret = to
+	err = s.Erase(ctx, true)
+	if err == nil {
+		err = s.engine.Rewrite(ctx, []string{"meta"})
+	}
+	return fingerprint, err
 }

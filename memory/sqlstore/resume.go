@@ -27,18 +27,6 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	return s.carryOut(ctx, id, progress)
 }
 
-const forgettingColumns = "id, guild, channel, user, before, why, at, whole"
-
-// scan reads forgettingColumns and the columns after them.
-func (o *rule) scan(scan Scanner, more ...any) error {
-	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole},
-		more...)...)
-	if !o.whole && o.end != endless {
-		o.Before = o.end.Time()
-	}
-	return err
-}
-
 // Forgettings implements memory.Store. Of finished ones for one reason it may return only the newest.
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
 	user memory.UserID) ([]memory.DeletionReport, error) {
@@ -92,21 +80,6 @@ func (s *Store) deleteForgotten(ctx context.Context, id int64, progress func(don
 		}
 	}
 	return r, s.Erase(ctx, true)
-}
-
-// forgetting reads a forgetting; its ID is 0 if there is none.
-func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memory.DeletionReport) {
-	begun, done, err := o.read(t.ctx, t, id, &r)
-	ensure(err)
-	return o, begun, done, r
-}
-
-func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int,
-	done bool, err error) {
-	row := RowOf(ctx, q, "SELECT "+forgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id)
-	_, err = Found(o.scan(row.Scan, &begun, &done, asJSON{r}))
-	r.Forgetting = o.Forgetting
-	return begun, done, err
 }
 
 // beginAgain reads a forgetting, and begins it if it is only on record.

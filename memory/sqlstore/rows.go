@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"hark/memory"
 )
 
 // Scanner copies a row's columns, like sql.Rows.Scan.
@@ -183,4 +185,9 @@ func fromMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
+}
+
+// FirstAt returns the smallest message id at or after t, rounded up to milliseconds, the unit of ids.
+func FirstAt(t time.Time) memory.MessageID {
+	return memory.FirstMessageID(t.Add(time.Millisecond - 1).Truncate(time.Millisecond))
 }

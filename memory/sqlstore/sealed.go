@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -189,15 +188,6 @@ func placeOfSetting(guild memory.GuildID, channel memory.ChannelID, key memory.S
 
 func recordPlace(call string) Place { return Place{table: "record", column: "body", key: call} }
 
-// messageText are the destinations for a message's content and extra. channel is the number of its channel, asked once
-// the columns before were scanned.
-func (v *Vault) messageText(m *memory.Message, channel func() int64) (content, extra any) {
-	opened := func(column string, to any) any {
-		return v.opened(to, func() Place { return at("message", column, channel(), m.ID) })
-	}
-	return opened("content", &m.Content), opened("extra", asExtra{m})
-}
-
 func editPlace(channel memory.ChannelID, id memory.MessageID) Place {
 	return at("early_edit", "content", channel, id)
 }
@@ -241,32 +231,4 @@ func SealedColumns() (all []SealedColumn) {
 		}
 	}
 	return all
-}
-
-// Verify decrypts everything in a sealed memory, and returns an error that names the first value that isn't what was
-// sealed in its place. It does nothing in a memory without a key.
-func Verify(ctx context.Context, s *Store) error {
-	if s.vault == nil {
-		return nil
-	}
-	for _, t := range sealedTables {
-		columns := append(t.keyColumns(), t.columns...)
-		table := moved{name: t.name, key: t.key}
-		err := table.each(ctx, s.vault, s.engine, columns, nil, "", func([]any) bool { return true })
-		if err != nil {
-			return s.failed(err, "verify what is sealed")
-		}
-	}
-	use, next, err := Spaces(ctx, s.engine)
-	for i, space := range []memory.Space{use, next} {
-		for after := int64(-1); err == nil && space != (memory.Space{}); {
-			var some []vector
-			some, err = s.vault.readVectors(ctx, s.engine, memory.Everywhere, setOf(i > 0), space, after, movedRows)
-			if len(some) == 0 {
-				break
-			}
-			after = some[len(some)-1].segment
-		}
-	}
-	return s.failed(err, "verify what is sealed")
 }

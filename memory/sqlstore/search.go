@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -122,11 +121,6 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	return s.newest
 }
 
-// FirstAt returns the smallest message id at or after t, rounded up to milliseconds, the unit of ids.
-func FirstAt(t time.Time) memory.MessageID {
-	return memory.FirstMessageID(t.Add(time.Millisecond - 1).Truncate(time.Millisecond))
-}
-
 func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool {
 	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) &&
 		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
@@ -145,34 +139,6 @@ func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []
 		return err
 	}, query, args...)
 	return rows, terms
-}
-
-type rowTerms struct {
-	row   int64
-	terms string
-}
-
-// index queues the terms of a message for flushTerms.
-func (t *transaction) index(row int64, terms string) {
-	if terms != "" {
-		t.terms = append(t.terms, rowTerms{row, terms})
-	}
-}
-
-// addText adds the terms of a message to full text.
-func (t *transaction) addText(row int64, terms string) {
-	guild := t.guildOfNo(row >> SequenceBits)
-	ensure(t.AddText(guild, row, t.store.vault.keyed(guild, terms)))
-}
-
-// flushTerms writes the queued terms by ascending row. A smaller row after a greater one makes FTS5 flush
-// its buffer, which took most of the time with many channels.
-func (t *transaction) flushTerms() {
-	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
-	for _, r := range t.terms {
-		t.addText(r.row, r.terms)
-	}
-	t.terms = nil
 }
 
 // Starred implements memory.Store.

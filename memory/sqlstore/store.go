@@ -6,7 +6,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -17,21 +16,18 @@ import (
 	"hark/memory/vectors"
 )
 
-// Options configure a store.
-type Options struct {
-	// Space is the space of new vectors, until UseSpace changes it. Vectors of another stay in use until every segment
-	// has one in Space. The last process to open the database decides. The zero Space changes nothing.
-	Space memory.Space
-	// Tokens counts a text's tokens. It must be safe for concurrent use.
-	Tokens func(string) int
-	// Secret is the key of a sealed memory; nil: none. An empty memory is sealed with it.
-	Secret *seal.Secret
-	// TextOnly says that the database's columns of text hold no other bytes.
-	TextOnly bool
-	// Moving opens a store for Move.
-	Moving Moving
-	// Index configures the vectors in memory.
-	Index vectors.Options
+// Checked waits for a check that runs since the store was opened, and returns the damage found, with which every
+// later write fails; nil without a check. If Close cancels the check, the next open repeats it.
+func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx) }
+
+// Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has
+// lost its leases, until it claims anew.
+func (s *Store) Leases() lease.Table { return s.engine.Leases() }
+
+// Close implements memory.Store. Cancel running reads first: they may fail.
+func (s *Store) Close() error {
+	s.index.Close()
+	return s.engine.Close()
 }
 
 // Store is a memory.Store over an Engine.
@@ -59,63 +55,30 @@ type Store struct {
 	newestRead    bool
 }
 
-// New returns a store over e, to be opened with Open. Its Close closes e.
-func New(e Engine, o Options) *Store {
-	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
-		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{},
-		guildIDs: map[int64]memory.GuildID{}, segments: map[int64]int64{}}}
-	s.space.Store(&o.Space)
-	s.index = vectors.New(source{s}, o.Index)
-	e.Watch(s.invalidateCaches)
-	return s
+// Options configure a store.
+type Options struct {
+	// Space is the space of new vectors, until UseSpace changes it. Vectors of another stay in use until every segment
+	// has one in Space. The last process to open the database decides. The zero Space changes nothing.
+	Space memory.Space
+	// Tokens counts a text's tokens. It must be safe for concurrent use.
+	Tokens func(string) int
+	// Secret is the key of a sealed memory; nil: none. An empty memory is sealed with it.
+	Secret *seal.Secret
+	// TextOnly says that the database's columns of text hold no other bytes.
+	TextOnly bool
+	// Moving opens a store for Move.
+	Moving Moving
+	// Index configures the vectors in memory.
+	Index vectors.Options
 }
 
-// Open reads what the store caches. A sealed memory needs its key.
-func Open(ctx context.Context, s *Store) error {
-	if s.options.Moving == MovesTo {
-		if err := s.empty(ctx); err != nil {
-			return err
-		}
-	}
-	if err := s.unlock(ctx); err != nil {
-		return err
-	}
-	if err := s.notice(ctx); err != nil {
-		return err
-	}
-	if moving, err := s.meta(ctx, movingKey); moving != "" || err != nil {
-		return cmp.Or(err, ErrMoving)
-	}
-	if s.options.Moving != NotMoving {
-		return nil
-	}
-	if err := s.engine.Latest(ctx, func(q Querier) error { return s.refreshVectors(ctx, q) }); err != nil {
-		return err
-	}
-	return s.useSpace(ctx)
-}
+// Moving says what a store is opened for.
+type Moving int
 
-// Checked waits for a check that runs since the store was opened, and returns the damage found, with which every
-// later write fails; nil without a check. If Close cancels the check, the next open repeats it.
-func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx) }
-
-// Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has
-// lost its leases, until it claims anew.
-func (s *Store) Leases() lease.Table { return s.engine.Leases() }
-
-// Erase implements memory.Store. It finishes full text that a deletion had to begin anew.
-func (s *Store) Erase(ctx context.Context, wait bool) error {
-	if err := s.finishFullText(ctx, nil); err != nil {
-		return err
-	}
-	if wait { // something was deleted
-		s.index.Settle()
-	}
-	return s.engine.Erase(ctx, wait)
-}
-
-// Close implements memory.Store. Cancel running reads first: they may fail.
-func (s *Store) Close() error {
-	s.index.Close()
-	return s.engine.Close()
-}
+// A store from which a move copies is left as it is. One to which a move copies is emptied of what an interrupted one
+// has left.
+const (
+	NotMoving Moving = iota
+	MovesFrom
+	MovesTo
+)

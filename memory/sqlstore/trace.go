@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -11,61 +10,6 @@ import (
 
 	"hark/memory"
 )
-
-// traceEvents are about how answers came about.
-var traceEvents = []handler{handle((*transaction).keepTrace)}
-
-func (t *transaction) keepTrace(e memory.Answered) {
-	e.Trace.Guild = t.guildAt(e.Trace.Guild, e.Trace.Channel)
-	trace, there := t.firstRemaining(e.Trace)
-	if !there {
-		return
-	}
-	body, err := json.Marshal(storedTraceOf(trace))
-	ensure(err)
-	t.put(table{"trace", 3, "channel, answer, guild, question, asker, model, parts, body"}, trace.Channel, trace.Answer,
-		trace.Guild, trace.Question, trace.Asker, memory.Clean(trace.Model), jsonOf(trace.Parts),
-		t.seal(tracePlace(trace.Channel, trace.Answer), string(body)))
-	t.settleRewritten(trace)
-	sources := slices.Clone(trace.Sources)
-	asked := false
-	same := true
-	lost := false
-	gone := false
-	hide := hideNone
-	for i, s := range sources {
-		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
-			asked = true
-			sources[i].Repeats = true // an answer is nothing without its question
-		}
-		now := t.stateOf(trace.Guild, s)
-		if now == sourceRewritten && t.hasSource(trace, s) { // the answer stays if it inherits that source's sources
-			now = sourcePending
-		}
-		same = same && now == sourceSame
-		lost = lost || now == sourceRewritten || now == sourceGone
-		gone = gone || now == sourceGone
-		if now == sourceGone && sources[i].Repeats {
-			hide = hideAll
-		}
-	}
-	if t.fallsUnderSince(trace, gone) {
-		lost = true
-		hide = hideAll
-	}
-	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer),
-		at: trace.Answer}
-	t.derive(made, sources, namedIn(trace))
-	t.addSourcesOfSummaries(made)
-	if lost || t.decisions().hasOptedOut(trace.Guild, trace.Asker) {
-		// a source was deleted or edited during the answer
-		t.invalidate(selects(made.guild, `SELECT guild, no AS derived, 1 AS repeats, 0 AS itself FROM derived
-			WHERE guild = ? AND kind = ? AND place = ? AND id = ?`, made.guild, made.kind, made.place(), made.id),
-			cause{hide: hide})
-		return
-	}
-	t.keepPrompt(trace, same && asked)
-}
 
 func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
 	return t.has(`SELECT 1 FROM derived d CROSS JOIN source s
@@ -256,62 +200,6 @@ func (v *Vault) scanTrace(scan Scanner, t *memory.Trace) error {
 	return err
 }
 
-// deleteAnswer deletes an answer's messages, trace and prompt.
-func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
-	trace, _ := t.traceOf(g.guild, g.channel, memory.MessageID(g.id))
-	t.dropTrace(g.guild, g.channel, trace.Answer)
-	if g.hide != hideNone && deleted == (memory.MessageRef{Channel: trace.Channel, Message: trace.Question}) {
-		t.withdraw(g.derived, trace.Answer, true)
-	}
-	left := t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide != hideNone)
-	if g.hide == hideNone {
-		t.leaveShown(g, trace.Question, left)
-	}
-}
-
-// traceOf returns the trace under the first message of an answer, without sources and names.
-func (t *transaction) traceOf(guild memory.GuildID, channel memory.ChannelID,
-	answer memory.MessageID) (trace memory.Trace, known bool) {
-	ensure(t.store.vault.scanTrace(func(dest ...any) error {
-		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE guild = ? AND channel = ? AND answer = ?", guild, channel,
-			answer).into(dest...)
-		return nil
-	}, &trace))
-	return trace, known
-}
-
-// deleteParts deletes messages of an answer and returns those that were there. If withdrawn, Discord must stop
-// showing them.
-func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
-	withdrawn bool) (there []memory.MessageID) {
-	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
-	for _, id := range parts {
-		if t.isGone(trace.Guild, trace.Channel, id) {
-			continue
-		}
-		if withdrawn {
-			t.withdraw(answer, id, false)
-		}
-		t.delete(trace.Guild, trace.Channel, id, hideNone)
-		t.exec("INSERT INTO taken (guild, channel, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			t.guildAt(trace.Guild, trace.Channel), trace.Channel, id)
-		there = append(there, id)
-	}
-	return there
-}
-
-// withdraw makes Discord stop showing a message of an answer. unasked says that the question was deleted.
-func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool) {
-	t.exec(`INSERT INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, answer.guild, answer.channel, id, int64(id) == answer.id, unasked)
-}
-
-func (t *transaction) dropTrace(guild memory.GuildID, channel memory.ChannelID, answer memory.MessageID) {
-	t.dropPrompt(guild, channel, answer)
-	t.underive(derived{kind: anAnswer, guild: guild, channel: channel, id: int64(answer)})
-	t.exec("DELETE FROM trace WHERE guild = ? AND channel = ? AND answer = ?", guild, channel, answer)
-}
-
 // Withdrawn implements memory.Store.
 func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error) {
 	all, err := list(ctx, s.engine, func(scan Scanner, w *memory.Withdrawn) error {
@@ -330,27 +218,6 @@ func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 		trace.Parts = trace.Parts[1:]
 	}
 	return trace, true
-}
-
-// rekeyTrace moves the trace of an answer whose first message is gone to the next, and deletes its prompt.
-func (t *transaction) rekeyTrace(guild memory.GuildID, channel memory.ChannelID, answer memory.MessageID) {
-	trace, known := t.traceOf(guild, channel, answer)
-	if !known {
-		return
-	}
-	trace, there := t.firstRemaining(trace)
-	if !there {
-		t.dropTrace(guild, channel, answer)
-		return
-	}
-	t.dropPrompt(guild, channel, answer)
-	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE guild = ?2 AND kind = ?3 AND place = ?4 AND id = ?5",
-		trace.Answer, guild, anAnswer, channel, answer)
-	var body string
-	t.row("SELECT body FROM trace WHERE guild = ? AND channel = ? AND answer = ?", guild, channel, answer).
-		into(t.store.vault.opened(&body, func() Place { return tracePlace(channel, answer) }))
-	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE guild = ? AND channel = ? AND answer = ?",
-		trace.Answer, jsonOf(trace.Parts), t.seal(tracePlace(channel, trace.Answer), body), guild, channel, answer)
 }
 
 // keepPrompt replaces a trace's prompt, which has a table of its own. It keeps one only if its sources are

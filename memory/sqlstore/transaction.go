@@ -2,11 +2,11 @@ package sqlstore
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
+	"sync"
 
 	"hark/memory"
+	"hark/memory/seal"
 	"hark/memory/vectors"
 )
 
@@ -227,64 +227,14 @@ func (t *transaction) count(m memory.Message, channel int64, change int) {
 
 const noMessage memory.MessageID = -1 << 63
 
-func (t *transaction) flush() {
-	t.flushTerms()
-	t.flushSegments()
-	for key, change := range t.presence {
-		t.flushPresence(key, change)
-	}
-	for channel, id := range t.heard {
-		if _, ok := t.counts[channel]; !ok {
-			guild := t.guildOfNo(channel)
-			t.later("UPDATE channel SET heard = max(heard, ?) WHERE guild = ? AND no = ?", id, guild, channel)
-		}
-	}
-	for channel, change := range t.counts {
-		guild := t.guildOfNo(channel)
-		t.later("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE guild = ? AND no = ?",
-			change, t.heard[channel], guild, channel)
-	}
-	clear(t.segments)
-	clear(t.presence)
-	clear(t.counts)
-	clear(t.heard)
-}
-
 // hear records a live message.
 func (t *transaction) hear(channel int64, id memory.MessageID) {
 	t.heard[channel] = max(t.heard[channel], id)
 }
 
-func (t *transaction) flushSegments() {
-	if len(t.segments) == 0 {
-		return
-	}
-	t.changed.pending = true
-	next := t.nextFlag()
-	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
-		t.flushSegment(id, t.segments[id], next)
-	}
-}
-
 // nextFlag returns segment.next of a segment that has no vectors: 1 while a next set of vectors is filled.
 func (t *transaction) nextFlag() int {
 	return value[int](t, "SELECT count(*) FROM meta WHERE key = 'next'")
-}
-
-func (t *transaction) flushSegment(id int64, c *segmentChange, next int) {
-	guild := t.guildOfNo(c.channel)
-	if c.isNew {
-		// A version starts at the first message's id, so a vector of a deleted segment never fits one that
-		// reuses its id.
-		t.later(`INSERT INTO segment (guild, id, channel, first, last, size, version, pending, next)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4, 1, ?7)`, guild, id, c.channel, c.first, c.last, c.size, next)
-	} else {
-		t.growSegment(guild, id, c, next)
-	}
-	if c.invalid {
-		t.deleteVectors(guild, id)
-		t.exec("DELETE FROM segment WHERE guild = ? AND id = ? AND size <= 0", guild, id)
-	}
 }
 
 // growSegment writes the change of a stored segment.
@@ -299,20 +249,104 @@ func (t *transaction) growSegment(guild memory.GuildID, id int64, c *segmentChan
 		pending = 1, next = ? WHERE guild = ? AND id = ?`, first, last, c.size, next, guild, id)
 }
 
-func (t *transaction) flushPresence(key presenceKey, c *presenceChange) {
-	guild := t.guildOfNo(key.channel)
-	t.later(`INSERT INTO presence (guild, channel, author, messages, last) VALUES (?1, ?2, ?3, ?4, ?5)
-		ON CONFLICT (channel, author, guild) DO UPDATE SET messages = presence.messages + ?4,
-		last = max(presence.last, ?5)`, guild, key.channel, key.author, c.messages, c.newest)
-	if !c.removed {
-		return
-	}
-	t.exec("DELETE FROM presence WHERE guild = ? AND channel = ? AND author = ? AND messages <= 0", guild, key.channel,
-		key.author)
-	t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE guild = ?1 AND channel = ?2 AND author = ?3
-			AND kind IN (`+recalledKinds+`) ORDER BY id DESC LIMIT 1) WHERE guild = ?1 AND channel = ?2 AND author = ?3`,
-		guild, key.channel, key.author)
-}
-
 // recalledKinds are the kinds for which memory.Kind.Recalled is true.
 const recalledKinds = "0, 1, 2"
+
+// changes is what a transaction changed that readers cache.
+type changes struct {
+	Changes
+	structure map[memory.GuildID]bool // guilds that changed, or their roles or channels; Everywhere: all
+	people    map[memory.GuildID]bool // guilds whose people or lore changed
+	space     bool                    // the active vectors, or which segments have which numbers
+	pending   bool
+	newest    memory.MessageID
+}
+
+// dropped holds the newest messages that were dropped because of their author, whom edits, stars, names and
+// deletions don't name.
+type dropped struct{ newer, older map[memory.MessageRef]bool }
+
+func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
+	at := memory.MessageRef{Channel: channel, Message: id}
+	return d.newer[at] || d.older[at]
+}
+
+// decisionCache holds the opt-outs and forgettings that every message is checked against.
+type decisionCache struct {
+	out   map[memory.Membership]bool
+	rules []rule
+	// newest is the greatest end of a rule that isn't endless. Most new messages are past it.
+	newest memory.MessageID
+}
+
+// channel is what the writer caches of a channel.
+type channel struct {
+	location
+	nameless bool          // known only by its messages
+	owner    memory.UserID // of a thread; 0: unknown
+	no       int64
+	next     int64
+	// highest is the greatest id of its messages, early edits, stars, tombstones and sources.
+	highest memory.MessageID
+	// tail are the last messages in segments, oldest first, at most memory.LookBack; nil: not read.
+	tail []memory.Placed
+}
+
+// ingest commits in groups: whoever gets the write lock commits all callers' waiting batches in one
+// transaction. It has no goroutine of its own.
+type ingest struct {
+	mu      sync.Mutex
+	waiting []*batch
+
+	// Caches, used only by the holder of the write lock.
+	channels  map[memory.ChannelID]*channel
+	guildNos  map[memory.GuildID]int64
+	guildIDs  map[int64]memory.GuildID
+	segments  map[int64]int64 // last segment id by guild number
+	decisions *decisionCache
+	dropped   dropped
+}
+
+// numbers maps channels to their numbers, and back.
+type numbers struct {
+	of     map[memory.ChannelID]int64
+	ids    map[int64]memory.ChannelID
+	guilds map[int64]memory.GuildID // by their own numbers
+}
+
+// Vault seals and opens the values of a sealed memory. A nil one is that of a plain memory: it leaves all as it is.
+type Vault struct {
+	cipher   *seal.Cipher
+	textOnly bool // columns of text hold no other bytes
+}
+
+// rule is a forgetting, and what it covers now and later.
+type rule struct {
+	memory.Forgetting
+	end   memory.MessageID // exclusive; or endless
+	whole bool             // covers everything up to its own time
+}
+
+type rowTerms struct {
+	row   int64
+	terms string
+}
+
+// event is an event that is ready to be applied.
+type event struct{ write write }
+
+type batch struct {
+	events  []event
+	forgets bool       // whether its events begin a forgetting
+	decides bool       // whether it has a decision: see memory.Decides
+	done    chan error // buffered; gets the outcome
+}
+
+// write is an event's change of the database.
+type write func(*transaction)
+
+type location struct {
+	guild   memory.GuildID
+	channel memory.ChannelID
+	parent  memory.ChannelID // of a thread
+}

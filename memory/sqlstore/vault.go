@@ -17,12 +17,6 @@ import (
 // That is in meta, wrapped by the operator's key. A memory is sealed from its first moment or never: Move seals one by
 // copying it. Each value is bound to its place, so that none can take another's. sealed.go lists the columns.
 
-// Vault seals and opens the values of a sealed memory. A nil one is that of a plain memory: it leaves all as it is.
-type Vault struct {
-	cipher   *seal.Cipher
-	textOnly bool // columns of text hold no other bytes
-}
-
 // Errors of opening a memory.
 var (
 	// ErrKeyMissing reports that a memory is sealed, and no key was given.
@@ -98,36 +92,6 @@ func (s Sealing) Unlock(secret *seal.Secret, textOnly bool) (*Vault, error) {
 	return &Vault{cipher, textOnly}, nil
 }
 
-// unlock reads the data key of the memory. It seals an empty memory if there is a key.
-func (s *Store) unlock(ctx context.Context) error {
-	sealing, err := ReadSealing(ctx, s.engine)
-	if err == nil && !sealing.IsSealed() && s.options.Secret != nil {
-		err = s.writing(ctx, (*transaction).beginSealing)
-		if err == nil {
-			sealing, err = ReadSealing(ctx, s.engine)
-		}
-		s.missed.Add(1) // the caches hold what was read without the data key
-	}
-	if err != nil {
-		return s.failed(err, "read how the memory is sealed")
-	}
-	s.vault, err = sealing.Unlock(s.options.Secret, s.options.TextOnly)
-	return err
-}
-
-// beginSealing seals a memory if it is empty.
-func (t *transaction) beginSealing() {
-	empty, err := isEmpty(t.ctx, t)
-	ensure(err)
-	if t.meta(SealKey) != "" || !empty { // another process may have been faster
-		return
-	}
-	begun, err := newSealing(seal.NewDataKey(), t.store.options.Secret)
-	ensure(err)
-	t.note(SealKey, t.jsonText(begun))
-	t.changed.structure[memory.Everywhere] = true // processes without the key must stop
-}
-
 // noticeSealing returns ErrKeyMissing if another process has sealed the memory, when it was empty. guilds are those
 // that others changed.
 func (s *Store) noticeSealing(ctx context.Context, q Querier, guilds []memory.GuildID) error {
@@ -139,31 +103,6 @@ func (s *Store) noticeSealing(ctx context.Context, q Querier, guilds []memory.Gu
 		err = ErrKeyMissing
 	}
 	return err
-}
-
-// Rewrap wraps the data key of a sealed memory by another key of the operator's, whose fingerprint it returns. Nobody
-// else may use the memory.
-func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string, err error) {
-	err = s.writing(ctx, func(t *transaction) {
-		sealing, err := ReadSealing(t.ctx, t)
-		ensure(err)
-		key, err := sealing.dataKey(s.options.Secret)
-		ensure(err)
-		next, err := newSealing(key, to)
-		ensure(err)
-		fingerprint = next.Fingerprint
-		t.changed.Text = true // the data key as the old key wrapped it
-		t.note(SealKey, t.jsonText(next))
-	})
-	if err != nil {
-		return "", err
-	}
-	s.options.Secret = to
-	err = s.Erase(ctx, true)
-	if err == nil {
-		err = s.engine.Rewrite(ctx, []string{"meta"})
-	}
-	return fingerprint, err
 }
 
 // keyed returns hashes of terms of a guild, separated by spaces, as full text holds them.

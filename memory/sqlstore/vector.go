@@ -44,23 +44,6 @@ func (t *transaction) guildOfSegment(id int64) memory.GuildID {
 	return t.guildOfNo(id >> SegmentBits << ChannelBits)
 }
 
-// mostNoted is how many changes of a guild's vectors a transaction lists for the index. After more it loads the guild
-// again.
-const mostNoted = 10_000
-
-// noteVector notes what becomes of a segment's active vector: a row without steps is deleted.
-func (t *transaction) noteVector(segment int64, r vectors.Row) {
-	guild := segment >> SegmentBits
-	r.ID = segment & (1<<SegmentBits - 1)
-	c := t.vectors[guild]
-	c.Rows = append(c.Rows, r)
-	if c.Many || len(c.Rows) > mostNoted {
-		c.Many = true
-		c.Rows = nil
-	}
-	t.vectors[guild] = c
-}
-
 // numberVectorChanges raises the versions of the guilds whose active vectors the transaction changes, so that other
 // processes reload only those.
 func (t *transaction) numberVectorChanges() {
@@ -222,3 +205,6 @@ func (v *Vault) readVectors(ctx context.Context, q Querier, guild memory.GuildID
 		return rowError(err, "the vector of segment", to.segment)
 	}, query, guild, after, limit)
 }
+
+// channelInGuild returns a channel's number in its guild.
+func channelInGuild(no int64) uint32 { return uint32(no & (1<<ChannelBits - 1)) }

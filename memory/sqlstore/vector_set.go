@@ -22,44 +22,6 @@ var (
 	shadowSet = vectorSet{"vector_next", "next"}
 )
 
-// Space implements memory.Store.
-func (s *Store) Space(ctx context.Context) (memory.Space, error) {
-	if err := s.notice(ctx); err != nil {
-		return memory.Space{}, err
-	}
-	use, _, err := readSpaces(ctx, s.engine)
-	return parseSpace(use), s.failed(err, "read the space of the vectors")
-}
-
-// UseSpace changes the space of new vectors, as Options.Space chooses it. Vectors of the space before must not be
-// stored any more: end what makes them first.
-func (s *Store) UseSpace(ctx context.Context, space memory.Space) error {
-	before := s.space.Swap(&space)
-	err := s.useSpace(ctx)
-	if err != nil {
-		s.space.Store(before)
-	}
-	return err
-}
-
-// useSpace activates the store's space if the database has no vectors of another. Else the shadow set is filled
-// with it.
-func (s *Store) useSpace(ctx context.Context) error {
-	use, next, err := readSpaces(ctx, s.engine)
-	if err != nil {
-		return err
-	}
-	own := *s.space.Load()
-	if own == (memory.Space{}) {
-		s.space.Store(new(parseSpace(use)))
-		return nil
-	}
-	if name := nameOfSpace(own); name == use && next == "" || name == next {
-		return nil
-	}
-	return s.writing(ctx, (*transaction).useSpace)
-}
-
 func (t *transaction) useSpace() {
 	t.changed.space = true
 	own := nameOfSpace(*t.store.space.Load())
@@ -130,20 +92,6 @@ func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 // sweepStep bounds how many vectors a transaction deletes, so others wait briefly.
 const sweepStep = 2000
 
-// sweep deletes obsolete vectors.
-func (s *Store) sweep(ctx context.Context) error {
-	for {
-		var left bool
-		err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&left)
-		if err != nil || !left {
-			return err
-		}
-		if err := s.writing(ctx, (*transaction).sweepStep); err != nil {
-			return err
-		}
-	}
-}
-
 func (t *transaction) sweepStep() {
 	t.changed.Text = true                                 // vectors reveal something of the text
 	if !t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // another process was faster
@@ -203,3 +151,20 @@ func parseSpace(name string) memory.Space {
 	}
 	return memory.Space{Name: strings.Join(parts[:n-2], "/"), Version: version, Dimensions: dimensions}
 }
+
+// noteVector notes what becomes of a segment's active vector: a row without steps is deleted.
+func (t *transaction) noteVector(segment int64, r vectors.Row) {
+	guild := segment >> SegmentBits
+	r.ID = segment & (1<<SegmentBits - 1)
+	c := t.vectors[guild]
+	c.Rows = append(c.Rows, r)
+	if c.Many || len(c.Rows) > mostNoted {
+		c.Many = true
+		c.Rows = nil
+	}
+	t.vectors[guild] = c
+}
+
+// mostNoted is how many changes of a guild's vectors a transaction lists for the index. After more it loads the guild
+// again.
+const mostNoted = 10_000

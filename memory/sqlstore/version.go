@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -43,24 +42,6 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	}
 }
 
-// write stores a message's new version, except the author. It reports whether the text is another.
-func (t *transaction) write(c *channel, old, now storedMessage) bool {
-	text := now.Text()
-	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ?
-		WHERE guild = ? AND row = ?`, now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
-		t.seal(at("message", "content", c.no, now.ID), now.Content),
-		t.sealAny(at("message", "extra", c.no, now.ID), t.encodeExtra(now.Message)), c.guild, old.row)
-	if text == old.Text() {
-		return false
-	}
-	t.reindex(old, now.Message)
-	t.changed.Text = true
-	if old.segment != 0 {
-		t.segment(old.segment, c.no).invalid = true
-	}
-	return true
-}
-
 // update is write that deletes what was made from the old text.
 func (t *transaction) update(c *channel, old, now storedMessage) {
 	changed := t.write(c, old, now)
@@ -77,22 +58,6 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 	// an answer grows while it is sent
 	t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{})
 	t.dropPromptsFrom(c.guild, aMessage, old.Channel, old.ID)
-}
-
-func (t *transaction) reindex(old storedMessage, new memory.Message) {
-	var batch text.Batch
-	t.unindex(old.row, indexTerms(&batch, old.Message))
-	t.index(old.row, indexTerms(&batch, new))
-}
-
-// unindex removes a message with these terms from full text.
-func (t *transaction) unindex(row int64, terms string) {
-	if terms == "" {
-		return
-	}
-	t.flushTerms()
-	guild := t.guildOfNo(row >> SequenceBits)
-	ensure(t.RemoveText(guild, row, t.store.vault.keyed(guild, terms)))
 }
 
 // editEvents change a stored message's text, or what belongs to it.

@@ -260,3 +260,43 @@ func mergeSpans(spans []span) []span {
 	}
 	return all
 }
+
+func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
+	args ...any) ([]memory.Message, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	guild, no, ok := s.channelNo(channel)
+	if !ok {
+		return nil, nil
+	}
+	read := func(scan Scanner, m *memory.Message) error {
+		m.Guild = guild
+		m.Channel = channel
+		return s.vault.scanMessage(scan, m, func() int64 { return no })
+	}
+	query := "SELECT " + storedColumns + " FROM said WHERE guild = ? AND channel = ? AND " + where
+	messages, err := list(ctx, s.engine, read, query, append([]any{guild, no}, args...)...)
+	return messages, s.failed(err, "read messages of channel %d", channel)
+}
+
+// SegmentsOf implements memory.Store.
+func (s *Store) SegmentsOf(ctx context.Context, channel memory.ChannelID,
+	ids []memory.MessageID) (map[memory.MessageID]int64, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	guild, no, ok := s.channelNo(channel)
+	if !ok {
+		return nil, nil
+	}
+	segments, err := mapOf[memory.MessageID, int64](ctx, s.engine, `SELECT id, segment FROM said WHERE guild = ?
+		AND channel = ? AND id IN (SELECT value FROM json_each(?)) AND segment <> 0`, guild, no, jsonOf(ids))
+	return segments, s.failed(err, "read the segments of messages")
+}
+
+// Log implements memory.Store.
+func (s *Store) Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID,
+	limit int) ([]memory.Message, error) {
+	return s.messages(ctx, channel, "id > ? AND id <= ? ORDER BY id LIMIT ?+0", after, until, max(limit, 0))
+}
