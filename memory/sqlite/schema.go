@@ -357,7 +357,7 @@ CREATE TABLE condensed ( -- what the older parts of sessions that go on were con
   text    TEXT NOT NULL,
   PRIMARY KEY (channel, guild)
 ) WITHOUT ROWID;
-CREATE TABLE derived ( -- what was made from what people said: see provenance.go
+CREATE TABLE derived ( -- what was made from what people said: see sqlstore/derived.go
   guild   INTEGER NOT NULL,
   no      INTEGER PRIMARY KEY,
   kind    INTEGER NOT NULL,

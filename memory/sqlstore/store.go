@@ -1,8 +1,9 @@
 // Package sqlstore implements memory.Store in SQL: the rules of keeping, deriving and forgetting, written once for
 // every database. An Engine is the database: its connections and full text. Memory only caches it.
 //
-// Begin at Store.Apply in ingest.go, which commits events. events.go lists what handles each type of event, derived.go
-// finds what was derived from something, provenance.go deletes it, and forget.go begins a forgetting.
+// Files refer down only: Store and transaction are at the bottom, the list of events at the top. Begin at Store.Apply in
+// commit.go. events.go lists what handles each type of event, derived.go finds what was derived from something, cascade.go
+// deletes it, and forget.go begins a forgetting.
 package sqlstore
 
 import (
@@ -15,20 +16,6 @@ import (
 	"hark/memory/seal"
 	"hark/memory/vectors"
 )
-
-// Checked waits for a check that runs since the store was opened, and returns the damage found, with which every
-// later write fails; nil without a check. If Close cancels the check, the next open repeats it.
-func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx) }
-
-// Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has
-// lost its leases, until it claims anew.
-func (s *Store) Leases() lease.Table { return s.engine.Leases() }
-
-// Close implements memory.Store. Cancel running reads first: they may fail.
-func (s *Store) Close() error {
-	s.index.Close()
-	return s.engine.Close()
-}
 
 // Store is a memory.Store over an Engine.
 type Store struct {
@@ -82,3 +69,17 @@ const (
 	MovesFrom
 	MovesTo
 )
+
+// Checked waits for a check that runs since the store was opened, and returns the damage found, with which every
+// later write fails; nil without a check. If Close cancels the check, the next open repeats it.
+func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx) }
+
+// Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has
+// lost its leases, until it claims anew.
+func (s *Store) Leases() lease.Table { return s.engine.Leases() }
+
+// Close implements memory.Store. Cancel running reads first: they may fail.
+func (s *Store) Close() error {
+	s.index.Close()
+	return s.engine.Close()
+}
