@@ -61,7 +61,7 @@ func TestSettingsAreKnownByTheirKeys(t *testing.T) {
 	for _, key := range Settings() {
 		known[key] = true
 	}
-	if len(known) != 12 || len(known) != len(Settings()) || !known[SettingRetention] || !known[SettingModel] {
+	if len(known) != 13 || len(known) != len(Settings()) || !known[SettingRetention] || !known[SettingModel] {
 		t.Errorf("the settings are %v", Settings())
 	}
 }
