@@ -21,12 +21,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/rs/zerolog"
 
 	"hark/bot/command"
@@ -36,83 +34,11 @@ import (
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/lease"
-	"hark/internal/media"
 	"hark/internal/metrics"
 	"hark/internal/pace"
 	"hark/memory"
 	"hark/search"
 )
-
-// Config is what a Bot needs to know. The zero value of a field means what its comment says.
-type Config struct {
-	Token  string // of the bot, with or without "Bot " before it
-	APIURL string // instead of https://discord.com: a proxy's or a test server's address
-	// REST makes the requests, if several Bots share it; nil: one is made from Token, APIURL and Client.
-	REST *discord.Client
-	// Shard is the part of the guilds that the Bot is for; zero: all of them.
-	Shard discord.Shard
-	// Session is what Bot.Session returned to the shard's last owner; empty: a session is begun.
-	Session string
-	// HandOver is whether another process may go on where Run ends: the session is kept, and open questions are left to
-	// it.
-	HandOver bool
-	// Slot is discord.Gateway.Slot.
-	Slot func(ctx context.Context, concurrency int) (time.Duration, error)
-	// Guard is asked right before each request; an error of it ends the request unsent. nil: all are sent.
-	Guard func() error
-	// DevGuild, if not 0, is the only guild in which commands are registered.
-	DevGuild memory.GuildID
-	LogBots  bool          // whether other bots' and webhooks' messages are logged
-	Policy   memory.Policy // what is remembered
-	// CatchUp is how far back missed messages are fetched; 0: none are.
-	CatchUp time.Duration
-	// Reconcile is whether the log is compared with Discord after a time away.
-	Reconcile bool
-	// AnswerMissed is the age up to which missed questions, and those whose answers the process's end cut short,
-	// are answered; 0: none are.
-	AnswerMissed time.Duration
-	// EditAnswers is whether answers that used what was forgotten are edited in Discord to say so.
-	EditAnswers bool
-	// NoRecords leaves out the records of the calls that answers took.
-	NoRecords bool
-	// SessionGap is the silence that ends the session of a channel that isn't logged.
-	SessionGap time.Duration
-	// Choices are what admins may set about answers, and the defaults.
-	Choices answer.Choices
-	// Retention is how long messages are remembered at most; 0: forever. It is only shown: the janitor applies it.
-	Retention time.Duration
-	// Limits are how much may be asked; 0: without limit.
-	Limits reply.Limits
-	// State, if not nil, gets why there is no connection to Discord, or nil once there is one. Several goroutines
-	// call it. It must not wait.
-	State   func(why error)
-	Metrics *metrics.Metrics // nil: none
-	Version string           // of Hark, as admins are told
-	// Working tells how many of the shards are held, and how many processes share them; nil if there is one shard.
-	Working func(context.Context) (shards, processes int, err error)
-	// Health tells how the servers do that answers need; nil: unknown.
-	Health func() command.Health
-	Teller *media.Teller // of voice messages and pictures; nil: nothing is told of them
-	// Privacy is what /privacy tells of how Hark is run.
-	Privacy command.Privacy
-	// Progress, if not nil, is called after everything that Discord isn't told of: events are committed, the log
-	// fails or works again, a question or a command is over, a forgetting is carried out in Discord, the ids of
-	// commands are known. Tests wait by it. Several goroutines call it. It must not wait.
-	Progress func()
-	Client   *http.Client      // of requests to APIURL and for files
-	Dialer   *websocket.Dialer // of the gateway; its NetDialContext is used
-	Now      func() time.Time  // default: Discord's time
-}
-
-func (c Config) discord() discord.Options {
-	return discord.Options{Token: c.Token, APIURL: c.APIURL, Client: c.Client, Metrics: c.Metrics}
-}
-
-// Answerer answers questions and commands.
-type Answerer interface {
-	reply.Answerer
-	command.Engine
-}
 
 // Bot is a connection to Discord, kept up as long as Run runs.
 type Bot struct {
@@ -135,31 +61,6 @@ type Bot struct {
 	app       int64                        // the application's id; 0: unknown
 	begun     bool                         // READY or RESUMED came
 	session   string
-}
-
-// timing has limits and intervals.
-type timing struct {
-	gateway   discord.GatewayTiming
-	ingest    ingest.Timing
-	reply     reply.Timing
-	commands  command.Timing
-	grace     time.Duration // for answers, after Run's context has ended
-	farewell  time.Duration // for requests, after Run's context has ended
-	guildWait time.Duration // until Discord tells of a question's guild
-	interval  time.Duration // between runs of periodic work
-	drain     time.Duration // for writing the log, after Run's context has ended
-}
-
-var usual = timing{
-	gateway:   discord.UsualGateway,
-	ingest:    ingest.UsualTiming,
-	reply:     reply.UsualTiming,
-	commands:  command.UsualTiming,
-	grace:     2 * time.Second,
-	farewell:  7 * time.Second,
-	guildWait: 10 * time.Second,
-	interval:  5 * time.Second,
-	drain:     9 * time.Second,
 }
 
 // New checks the configuration and returns a Bot that isn't connected.
@@ -186,24 +87,54 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	for _, limit := range reply.LimitNames {
 		cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
-	b := &Bot{cfg: cfg, answers: answers, timing: usual, sizes: command.UsualSizes,
-		buffer: ingest.NewBuffer(cfg.SessionGap, cfg.Now)}
+	b := &Bot{
+		cfg:     cfg,
+		answers: answers,
+		timing:  usual,
+		sizes:   command.UsualSizes,
+		buffer:  ingest.NewBuffer(cfg.SessionGap, cfg.Now),
+	}
 	filter := ingest.NewFilter(log, cfg.Policy, b.buffer, func(subjects []ingest.Subject) {
 		b.notices.See(subjects)
 		b.questions.See(subjects)
 	})
 	rest.Guard = b.guard
-	b.ingest = &ingest.Options{Shard: cfg.Shard, Memory: log, Client: &rest, Grants: &discord.Grants{Client: &rest},
-		Policy:  cfg.Policy,
-		LogBots: cfg.LogBots, CatchUp: cfg.CatchUp, Reconcile: cfg.Reconcile, AnswerMissed: cfg.AnswerMissed,
-		Queue: ingest.NewQueue(), Filter: filter, Guilds: ingest.NewReadiness(),
-		Attendance: search.NewAttendance(), MemberRoles: search.NewMemberRoles(), Progress: cfg.Progress,
-		Log: logger, Now: cfg.Now}
-	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.waitGuild, Choices: cfg.Choices,
-		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords,
-		HandOver: cfg.HandOver && cfg.AnswerMissed > 0, Timing: &b.timing.reply,
-		Metrics: cfg.Metrics})
-	b.listener = &listen.Worker{Options: b.ingest, Teller: cfg.Teller, Metrics: metrics.Or(cfg.Metrics)}
+	b.ingest = &ingest.Options{
+		Shard:        cfg.Shard,
+		Memory:       log,
+		Client:       &rest,
+		Grants:       &discord.Grants{Client: &rest},
+		Policy:       cfg.Policy,
+		LogBots:      cfg.LogBots,
+		CatchUp:      cfg.CatchUp,
+		Reconcile:    cfg.Reconcile,
+		AnswerMissed: cfg.AnswerMissed,
+		Queue:        ingest.NewQueue(),
+		Filter:       filter,
+		Guilds:       ingest.NewReadiness(),
+		Attendance:   search.NewAttendance(),
+		MemberRoles:  search.NewMemberRoles(),
+		Progress:     cfg.Progress,
+		Log:          logger,
+		Now:          cfg.Now,
+	}
+	b.replies = reply.New(reply.Options{
+		Options:     b.ingest,
+		Answers:     answers,
+		Settled:     b.waitGuild,
+		Choices:     cfg.Choices,
+		Limits:      cfg.Limits,
+		EditAnswers: cfg.EditAnswers,
+		NoRecords:   cfg.NoRecords,
+		HandOver:    cfg.HandOver && cfg.AnswerMissed > 0,
+		Timing:      &b.timing.reply,
+		Metrics:     cfg.Metrics,
+	})
+	b.listener = &listen.Worker{
+		Options: b.ingest,
+		Teller:  cfg.Teller,
+		Metrics: metrics.Or(cfg.Metrics),
+	}
 	b.replies.Hear = b.listener.Hear
 	b.questions = b.replies.Questions()
 	b.ingest.Ask = b.questions.Take
@@ -287,15 +218,28 @@ func (b *Bot) Asker(ctx context.Context, guild memory.GuildID, user memory.UserI
 	if err := b.refutes(ctx, guild, m); err != nil {
 		return answer.Question{}, err
 	}
-	return answer.Question{Guild: guild, Asker: user, Name: discord.DisplayName(m.User, m), Now: b.ingest.Now(),
-		OnlyAsker: true, Roles: discord.RolesOf(m), Attended: b.ingest.Attendance.Since, RoleSets: b.RoleSets,
-		WaitReady: func(ctx context.Context) error { return b.waitGuild(ctx, guild) }}, nil
+	return answer.Question{
+		Guild:     guild,
+		Asker:     user,
+		Name:      discord.DisplayName(m.User, m),
+		Now:       b.ingest.Now(),
+		OnlyAsker: true,
+		Roles:     discord.RolesOf(m),
+		Attended:  b.ingest.Attendance.Since,
+		RoleSets:  b.RoleSets,
+		WaitReady: func(ctx context.Context) error { return b.waitGuild(ctx, guild) },
+	}, nil
 }
 
 // refutes suspends what admins stated of roles, if a member contradicts it.
 func (b *Bot) refutes(ctx context.Context, guild memory.GuildID, m *discord.Member) error {
-	p := memory.Person{ID: memory.UserID(m.User.ID), Guild: guild, Bot: m.User.Bot, Roles: discord.RolesOf(m),
-		RolesKnown: true}
+	p := memory.Person{
+		ID:         memory.UserID(m.User.ID),
+		Guild:      guild,
+		Bot:        m.User.Bot,
+		Roles:      discord.RolesOf(m),
+		RolesKnown: true,
+	}
 	events, err := ingest.Refuted(ctx, b.ingest.Memory, []memory.Person{p}, b.ingest.Now())
 	if err != nil || len(events) == 0 {
 		return err
@@ -420,23 +364,47 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 	if b.cfg.Session != "" && json.Unmarshal([]byte(b.cfg.Session), &session) != nil {
 		session = discord.Session{} // of another version
 	}
-	return &discord.Gateway{Client: b.ingest.Client, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
-		Shard: b.cfg.Shard, Session: session, Keep: b.cfg.HandOver, Slot: b.cfg.Slot,
-		State: b.setState,
-		Lost:  b.ingest.MemberRoles.Lose, Unasked: b.ingest.MemberRoles.NextRequest,
-		Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
-		Log: b.ingest.Log, Now: b.ingest.Now}
+	return &discord.Gateway{
+		Client:  b.ingest.Client,
+		Dialer:  b.cfg.Dialer,
+		Members: members,
+		Receive: b.receive,
+		Shard:   b.cfg.Shard,
+		Session: session,
+		Keep:    b.cfg.HandOver,
+		Slot:    b.cfg.Slot,
+		State:   b.setState,
+		Lost:    b.ingest.MemberRoles.Lose,
+		Unasked: b.ingest.MemberRoles.NextRequest,
+		Timing:  &b.timing.gateway,
+		Metrics: b.cfg.Metrics,
+		Log:     b.ingest.Log,
+		Now:     b.ingest.Now,
+	}
 }
 
 // commandOptions returns what commands and notices work with.
 func (b *Bot) commandOptions() *command.Options {
-	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
-		Listener: b.listener,
-		Answers:  b.answers, Settled: b.waitGuild, State: b.Connected,
+	return &command.Options{
+		Options:   b.ingest,
+		Replies:   b.replies,
+		Buffer:    b.buffer,
+		Filler:    b.filler,
+		Writer:    b.writer,
+		Listener:  b.listener,
+		Answers:   b.answers,
+		Settled:   b.waitGuild,
+		State:     b.Connected,
 		DevGuild:  b.cfg.DevGuild,
-		Retention: b.cfg.Retention, Version: b.version(), Working: b.cfg.Working,
-		Health: b.cfg.Health, Privacy: b.cfg.Privacy,
-		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
+		Retention: b.cfg.Retention,
+		Version:   b.version(),
+		Working:   b.cfg.Working,
+		Health:    b.cfg.Health,
+		Privacy:   b.cfg.Privacy,
+		Metrics:   b.cfg.Metrics,
+		Timing:    &b.timing.commands,
+		Sizes:     &b.sizes,
+	}
 }
 
 // version is Hark's, with the shard if there are several.

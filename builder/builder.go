@@ -46,8 +46,13 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: escaperOf(o.Labels,
-			o.Citations), tally: newTally(count), shares: shares,
+		options: o,
+		labels:  o.Labels,
+		marks:   o.Labels.marks(),
+		escape: escaperOf(o.Labels,
+			o.Citations),
+		tally:  newTally(count),
+		shares: shares,
 	}
 	b.costs = newCosts(&b.labels, o.Layout, count)
 	for t := range b.modes {

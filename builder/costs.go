@@ -19,7 +19,11 @@ func (s size) within(room size) bool { return s.tokens <= room.tokens && s.chars
 const tallySize = 1 << 14
 
 func newTally(count Counter) *tally {
-	return &tally{count: count, seed: maphash.MakeSeed(), seen: map[uint64]int{}}
+	return &tally{
+		count: count,
+		seed:  maphash.MakeSeed(),
+		seen:  map[uint64]int{},
+	}
 }
 
 func (t *tally) of(text []byte) int {

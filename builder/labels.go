@@ -143,7 +143,11 @@ func labelProblem(text, kind string) string {
 // items are numbered.
 func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	marks := l.marks()
-	w := escape.Words{Titles: l.headings(), Signs: signs(l), Marks: marks[:]}
+	w := escape.Words{
+		Titles: l.headings(),
+		Signs:  signs(l),
+		Marks:  marks[:],
+	}
 	if open := strings.IndexByte(l.EarlierMark, '['); open >= 0 {
 		w.Tag = escape.InBrackets(l.EarlierMark[open+1:])
 	}

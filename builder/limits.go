@@ -86,8 +86,12 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 	s.query = int64(all[SectionQuery].Ceiling)
 	for k, section := range sectionTypes {
 		limits := all[section]
-		s.sections[k] = share{floor: int64(limits.Floor), ceiling: int64(limits.Ceiling),
-			priority: limits.Priority, modes: limits.Modes}
+		s.sections[k] = share{
+			floor:    int64(limits.Floor),
+			ceiling:  int64(limits.Ceiling),
+			priority: limits.Priority,
+			modes:    limits.Modes,
+		}
 		s.order[k] = kind(k)
 		if kind(k).isRecalled() {
 			s.together = max(s.together, s.sections[k].ceiling)

@@ -37,7 +37,13 @@ const (
 )
 
 func (b *Builder) begin(in Input) *work {
-	w := &work{b: b, in: in, charsCount: b.options.MaxChars > 0, first: max(1, in.FirstNumber), mode: in.Mode}
+	w := &work{
+		b:          b,
+		in:         in,
+		charsCount: b.options.MaxChars > 0,
+		first:      max(1, in.FirstNumber),
+		mode:       in.Mode,
+	}
 	if !w.mode.Known() {
 		w.mode = ModeGeneral
 	}
@@ -55,8 +61,12 @@ func (w *work) items(k kind) int {
 		turns++
 	}
 	return [sectionKinds]int{
-		kindSession: turns, kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
-		kindEarlier: len(w.in.PreviousContext), kindLore: len(w.in.Lore), kindFiles: len(w.in.Files),
+		kindSession:      turns,
+		kindParticipants: len(w.in.Participants),
+		kindHistory:      len(w.in.History),
+		kindEarlier:      len(w.in.PreviousContext),
+		kindLore:         len(w.in.Lore),
+		kindFiles:        len(w.in.Files),
 	}[k]
 }
 
@@ -125,8 +135,11 @@ func (w *work) planEarlier(s *section, most size) {
 			return
 		}
 		e := &w.in.PreviousContext[i]
-		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)),
-			pieces: []piece{w.measure(e.Text, 0, escape.BareLine, chars)}}, most) {
+		if !w.add(s, entry{
+			index:  i,
+			fixed:  fixed.plus(w.earlierStamp(e)),
+			pieces: []piece{w.measure(e.Text, 0, escape.BareLine, chars)},
+		}, most) {
 			return
 		}
 	}
@@ -137,7 +150,11 @@ func (w *work) planLore(s *section, most size) {
 	s.head = w.head(kindLore)
 	fixed := w.textFixed(w.b.costs.person, w.b.labels.Person)
 	for i, text := range w.in.Lore {
-		if !w.add(s, entry{index: i, fixed: fixed, pieces: []piece{w.measure(text, 0, escape.BareLine, loreChars)}}, most) {
+		if !w.add(s, entry{
+			index:  i,
+			fixed:  fixed,
+			pieces: []piece{w.measure(text, 0, escape.BareLine, loreChars)},
+		}, most) {
 			return
 		}
 	}
@@ -158,8 +175,11 @@ func (w *work) planChars() {
 	total := int64(w.b.options.MaxChars)
 	for k := range demands {
 		s := charShares.sections[k]
-		demands[k] = demand{need: int64(w.wants(kind(k)).chars) * charShares.whole, floor: s.floor * total,
-			ceiling: s.ceiling * total}
+		demands[k] = demand{
+			need:    int64(w.wants(kind(k)).chars) * charShares.whole,
+			floor:   s.floor * total,
+			ceiling: s.ceiling * total,
+		}
 	}
 	distribute(total*charShares.whole, w.b.shares.order[:], &demands, &parts)
 	for k := range parts {

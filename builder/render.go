@@ -325,8 +325,13 @@ func (w *work) sectionReport(s *section, title string) SectionReport {
 		}
 	}
 	r := SectionReport{
-		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
-		Included: shown, Dropped: s.items - shown,
+		Type:     sectionTypes[s.kind],
+		Title:    title,
+		Tokens:   s.used.tokens,
+		Floor:    s.floor,
+		Ceiling:  s.ceiling,
+		Included: shown,
+		Dropped:  s.items - shown,
 	}
 	want := s.used // including what is missing
 	for i := range s.entries[:s.shown] {

@@ -38,7 +38,11 @@ func (w *work) numbers() []Number {
 	numbers := make([]Number, s.shown)
 	for n := range numbers {
 		e := &s.entries[n]
-		numbers[n] = Number{N: w.first + n, Item: e.index, Message: w.in.History[e.index].Lines[e.lead].Message}
+		numbers[n] = Number{
+			N:       w.first + n,
+			Item:    e.index,
+			Message: w.in.History[e.index].Lines[e.lead].Message,
+		}
 	}
 	return numbers
 }
@@ -51,7 +55,11 @@ func (w *work) shownLines() []Shown {
 		e := &s.entries[i]
 		for j := range e.pieces {
 			p := &e.pieces[j]
-			line := Shown{Item: e.index, Message: w.in.History[e.index].Lines[j].Message, Fraction: 1}
+			line := Shown{
+				Item:     e.index,
+				Message:  w.in.History[e.index].Lines[j].Message,
+				Fraction: 1,
+			}
 			if p.at < len(p.text) {
 				line.Fraction = float64(strings.Count(p.text[:p.at], "")-1) / float64(p.chars)
 			}
@@ -75,14 +83,24 @@ func (w *work) report(tokens int) Report {
 	titles := w.headings()
 	names := b.labels.sectionTitles()
 	names[kindSession] = titles[2]
-	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.systemMost), Included: 1,
-		Tokens: w.systemTokens() + b.costs.titles[kindSession]}
+	system := SectionReport{
+		Type:     SectionSystem,
+		Title:    titles[0],
+		Ceiling:  share(b.shares.systemMost),
+		Included: 1,
+		Tokens:   w.systemTokens() + b.costs.titles[kindSession],
+	}
 	if w.personaShown != w.persona || w.rulesShown < len(w.rules.lines) {
 		system.Cut = 1
 		system.Why = whyCut(w.personaSize+w.rules.all(), system.Ceiling)
 	}
-	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
-		Tokens: w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession]}
+	query := SectionReport{
+		Type:     SectionQuery,
+		Title:    titles[3],
+		Ceiling:  share(b.shares.query),
+		Included: 1,
+		Tokens:   w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession],
+	}
 	if w.queryShown == "" {
 		query.Tokens += b.Tokens(b.labels.NoText)
 	}
@@ -96,8 +114,13 @@ func (w *work) report(tokens int) Report {
 		query.Cut = 1
 		query.Why = whyCut(w.querySize, query.Ceiling)
 	}
-	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer,
-		Sections: make([]SectionReport, 0, 8)}
+	r := Report{
+		Tokens:    tokens,
+		MaxTokens: w.maxTokens(),
+		Window:    b.options.Window,
+		Answer:    b.options.Answer,
+		Sections:  make([]SectionReport, 0, 8),
+	}
 	r.Sections = append(r.Sections, system)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
 		r.Sections = append(r.Sections, w.sectionReport(&w.sections[k], names[k]))
@@ -106,9 +129,17 @@ func (w *work) report(tokens int) Report {
 	if len(w.in.Files) > 0 {
 		r.Sections = append(r.Sections, w.sectionReport(&w.sections[kindFiles], names[kindFiles]))
 	}
-	last := SectionReport{Type: SectionInstruction, Included: 1, Tokens: b.costs.reminder}
+	last := SectionReport{
+		Type:     SectionInstruction,
+		Included: 1,
+		Tokens:   b.costs.reminder,
+	}
 	if w.bare {
-		last = SectionReport{Type: SectionInstruction, Dropped: 1, Why: WhyBudget}
+		last = SectionReport{
+			Type:    SectionInstruction,
+			Dropped: 1,
+			Why:     WhyBudget,
+		}
 	}
 	r.Sections = append(r.Sections, last)
 	return r
@@ -124,7 +155,14 @@ func whyCut(tokens, ceiling int) Why {
 
 // span notes that an item stands from start to the end of buf. See at.
 func (w *work) span(t SectionType, item, line, start int) {
-	w.spans = append(w.spans, Span{Type: t, Item: item, Line: line, Message: len(w.ends), Start: start, End: w.at()})
+	w.spans = append(w.spans, Span{
+		Type:    t,
+		Item:    item,
+		Line:    line,
+		Message: len(w.ends),
+		Start:   start,
+		End:     w.at(),
+	})
 }
 
 // at returns how many bytes the message being written has.
@@ -137,7 +175,11 @@ func (w *work) at() int {
 
 // section starts a section at the end of buf. It ends at the next one or with its message.
 func (w *work) section(t SectionType) {
-	w.bounds = append(w.bounds, Boundary{Type: t, Message: len(w.ends), Start: w.at()})
+	w.bounds = append(w.bounds, Boundary{
+		Type:    t,
+		Message: len(w.ends),
+		Start:   w.at(),
+	})
 }
 
 // boundaries returns the places of all sections.

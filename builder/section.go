@@ -33,7 +33,12 @@ func (e *entry) isCut() bool {
 // measure returns text as a piece that is first cut to limit characters. tokens is its stored count, or 0.
 func (w *work) measure(text string, tokens int, b *escape.Block, limit int) piece {
 	text = strings.TrimSpace(text)
-	p := piece{text: text, block: b, cut: len(text), safe: text != "" && w.b.escape.IsSafe(text, b)}
+	p := piece{
+		text:  text,
+		block: b,
+		cut:   len(text),
+		safe:  text != "" && w.b.escape.IsSafe(text, b),
+	}
 	p.whole = w.sizeOf(&p, len(text), tokens)
 	p.short = p.whole
 	if len(text) > limit && runeOffset(text, limit) < len(text) {

@@ -34,7 +34,13 @@ func (m Message) CopiedHere() (from Source, is bool) {
 	if !m.IsCopy() || !isEarlier || o.Guild != m.Guild || m.Guild == DirectGuild {
 		return Source{}, false
 	}
-	return Source{Kind: SourceMessage, Channel: o.Channel, ID: int64(o.Message), Version: o.Version, Repeats: true}, true
+	return Source{
+		Kind:    SourceMessage,
+		Channel: o.Channel,
+		ID:      int64(o.Message),
+		Version: o.Version,
+		Repeats: true,
+	}, true
 }
 
 // WithoutCopy returns a copy without what it copied.

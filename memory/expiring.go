@@ -34,7 +34,12 @@ func (g *Guild) Expiring() (e Expiring, waits bool) {
 
 // AgreeToExpiring lets a Janitor forget all expired messages of a guild.
 func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
-	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
+	return SettingChosen{
+		Guild: guild,
+		Key:   SettingExpiring,
+		Value: expiringAgreed,
+		At:    at,
+	}
 }
 
 // CountExpired counts the messages that forgettings of one guild, from Guild.Expired, delete.
@@ -75,9 +80,17 @@ func (j *Janitor) waits(ctx context.Context, g *Guild, outdated []Forgetting, no
 	}
 	e, waiting := g.Expiring()
 	if !waiting || (goes-e.Goes)*expiringShare > all.Messages { // much more than announced waits again
-		e = Expiring{Since: now, Goes: goes, Kept: all.Messages}
-		if err := j.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now,
-			Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept)}); err != nil {
+		e = Expiring{
+			Since: now,
+			Goes:  goes,
+			Kept:  all.Messages,
+		}
+		if err := j.Store.Apply(ctx, SettingChosen{
+			Guild: g.ID,
+			Key:   SettingExpiring,
+			At:    now,
+			Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept),
+		}); err != nil {
 			return false, err
 		}
 		delete(j.warned, g.ID)

@@ -137,7 +137,12 @@ func (g *Guild) impliedBecomes(i Implied, state string, by UserID, at time.Time)
 	if at.UnixMilli() <= since.UnixMilli() {
 		at = since.Add(time.Millisecond)
 	}
-	chosen := SettingChosen{Guild: g.ID, Key: i.Setting(), By: by, At: at}
+	chosen := SettingChosen{
+		Guild: g.ID,
+		Key:   i.Setting(),
+		By:    by,
+		At:    at,
+	}
 	if state != "" {
 		chosen.Value = state + " " + strconv.FormatInt(at.UnixMilli(), 10)
 	}

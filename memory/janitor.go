@@ -48,7 +48,11 @@ type RecordRetention struct {
 }
 
 func (r RecordRetention) At(now time.Time) RecordLimits {
-	return RecordLimits{Before: now.Add(-r.Age), Count: r.Count, Tokens: r.Tokens}
+	return RecordLimits{
+		Before: now.Add(-r.Age),
+		Count:  r.Count,
+		Tokens: r.Tokens,
+	}
 }
 
 const (
@@ -113,8 +117,11 @@ func (j *Janitor) resume(ctx context.Context) error {
 func (j *Janitor) deleteExpired(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays, because a question from before midnight may come late.
 	today, _ := Day(now)
-	err := j.Store.Expire(ctx, Expiry{Prompts: now.Add(-j.Prompts), Records: j.Records.At(now),
-		Spending: today.Add(-day)})
+	err := j.Store.Expire(ctx, Expiry{
+		Prompts:  now.Add(-j.Prompts),
+		Records:  j.Records.At(now),
+		Spending: today.Add(-day),
+	})
 	if err != nil {
 		err = fmt.Errorf("delete expired data: %w", err)
 	}
@@ -157,7 +164,11 @@ func (j *Janitor) visit(ctx context.Context, id GuildID, now time.Time, changed 
 		return nil
 	}
 	if !g.Left.IsZero() && now.Sub(g.Left) >= LeftFor {
-		return j.done(j.Store.Forget(ctx, Forgetting{Guild: id, Why: WhyLeft, At: now}, nil))
+		return j.done(j.Store.Forget(ctx, Forgetting{
+			Guild: id,
+			Why:   WhyLeft,
+			At:    now,
+		}, nil))
 	}
 	if err := j.forgetExpired(ctx, g, now); err != nil {
 		return err
@@ -192,7 +203,11 @@ func (j *Janitor) forgetExpired(ctx context.Context, g *Guild, now time.Time) er
 	if err := j.forgetLore(ctx, g, now); err != nil || g.Settings[SettingExpiring] == "" {
 		return err
 	}
-	return j.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now})
+	return j.Store.Apply(ctx, SettingChosen{
+		Guild: g.ID,
+		Key:   SettingExpiring,
+		At:    now,
+	})
 }
 
 // forgetLore forgets expired lore of the whole guild: if a channel has a longer retention, no Forgetting
@@ -203,7 +218,12 @@ func (j *Janitor) forgetLore(ctx context.Context, g *Guild, now time.Time) error
 		return nil
 	}
 	j.interval = min(j.interval, step(keep))
-	f := Forgetting{Guild: g.ID, Before: KeptSince(now, keep), Why: WhyAge, At: now}
+	f := Forgetting{
+		Guild:  g.ID,
+		Before: KeptSince(now, keep),
+		Why:    WhyAge,
+		At:     now,
+	}
 	lore, err := j.Store.Lore(ctx, g.ID)
 	if err != nil {
 		return err

@@ -40,7 +40,12 @@ func PastGaps(ctx context.Context, store PastReader, g *Guild, id ChannelID, aft
 		if there || c.Kind == ForumChannel || !may(c) { // a forum holds only threads
 			continue
 		}
-		gap := Gap{Guild: g.ID, Channel: c.ID, After: after, Past: true}
+		gap := Gap{
+			Guild:   g.ID,
+			Channel: c.ID,
+			After:   after,
+			Past:    true,
+		}
 		gap.Until, err = pastEnd(ctx, store, g, c, now)
 		if err != nil {
 			return nil, begun, err
@@ -80,8 +85,13 @@ func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	var events []Event
 	for _, c := range g.Channels {
 		if c.Kind != CategoryChannel && !p.Remembers(g, c.ID) && p.Remembers(&then, c.ID) {
-			events = append(events, SettingChosen{Guild: g.ID, Channel: c.ID, Key: SettingPast,
-				Value: fmt.Sprint(int64(FirstMessageID(at) - 1)), At: at})
+			events = append(events, SettingChosen{
+				Guild:   g.ID,
+				Channel: c.ID,
+				Key:     SettingPast,
+				Value:   fmt.Sprint(int64(FirstMessageID(at) - 1)),
+				At:      at,
+			})
 		}
 	}
 	return events
@@ -91,8 +101,12 @@ func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 func BeginPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {
-		events = append(events, GapFound{Gap: gap}, SettingChosen{Guild: gap.Guild, Channel: gap.Channel,
-			Key: SettingPast, At: at})
+		events = append(events, GapFound{Gap: gap}, SettingChosen{
+			Guild:   gap.Guild,
+			Channel: gap.Channel,
+			Key:     SettingPast,
+			At:      at,
+		})
 	}
 	return events
 }
@@ -103,8 +117,13 @@ func StopPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {
 		events = append(events, GapFilled{Gap: gap, Through: gap.Until},
-			SettingChosen{Guild: gap.Guild, Channel: gap.Channel, Key: SettingPast,
-				Value: fmt.Sprint(int64(gap.Until)), At: at})
+			SettingChosen{
+				Guild:   gap.Guild,
+				Channel: gap.Channel,
+				Key:     SettingPast,
+				Value:   fmt.Sprint(int64(gap.Until)),
+				At:      at,
+			})
 	}
 	return events
 }

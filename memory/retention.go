@@ -119,11 +119,22 @@ func (g *Guild) Expired(now time.Time, most time.Duration) []Forgetting {
 	}
 	var all []Forgetting
 	if longest > 0 {
-		all = append(all, Forgetting{Guild: g.ID, Before: KeptSince(now, longest), Why: WhyAge, At: now})
+		all = append(all, Forgetting{
+			Guild:  g.ID,
+			Before: KeptSince(now, longest),
+			Why:    WhyAge,
+			At:     now,
+		})
 	}
 	for id, keep := range shortened {
 		if keep != longest {
-			all = append(all, Forgetting{Guild: g.ID, Channel: id, Before: KeptSince(now, keep), Why: WhyAge, At: now})
+			all = append(all, Forgetting{
+				Guild:   g.ID,
+				Channel: id,
+				Before:  KeptSince(now, keep),
+				Why:     WhyAge,
+				At:      now,
+			})
 		}
 	}
 	slices.SortFunc(all, func(a, b Forgetting) int { return cmp.Compare(a.Channel, b.Channel) })
@@ -148,7 +159,13 @@ func (g *Guild) Shortens(ctx context.Context, store Forgetter, within []ChannelI
 		return nil, nil
 	}
 	s := &Shortening{Keep: keep, Since: KeptSince(now, keep)}
-	q := DryRunQuery{Forgetting: Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now},
+	q := DryRunQuery{Forgetting: Forgetting{
+		Guild:   g.ID,
+		Channel: id,
+		Before:  s.Since,
+		Why:     WhyAge,
+		At:      now,
+	},
 		Within: within}
 	var err error
 	s.Goes, err = store.DryRun(ctx, q)

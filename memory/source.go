@@ -27,7 +27,12 @@ type Source struct {
 
 // AsSource returns m in its current version as a source.
 func (m Message) AsSource(repeats bool) Source {
-	s := Source{Kind: SourceMessage, Channel: m.Channel, ID: int64(m.ID), Repeats: repeats}
+	s := Source{
+		Kind:    SourceMessage,
+		Channel: m.Channel,
+		ID:      int64(m.ID),
+		Repeats: repeats,
+	}
 	if !m.Edited.IsZero() {
 		s.Version = m.Edited.UnixMilli()
 	}
@@ -39,5 +44,10 @@ func (m Message) AsSource(repeats bool) Source {
 
 // AsSource returns l in its current version as a source.
 func (l Lore) AsSource(repeats bool) Source {
-	return Source{Kind: SourceLore, ID: l.ID, Version: int64(FirstMessageID(l.At)), Repeats: repeats}
+	return Source{
+		Kind:    SourceLore,
+		ID:      l.ID,
+		Version: int64(FirstMessageID(l.At)),
+		Repeats: repeats,
+	}
 }

@@ -76,8 +76,11 @@ func (a *Attendance) SawMember(p memory.Person, joined time.Time, by bool) {
 	if at == nil || p.Bot || !p.RolesKnown {
 		return
 	}
-	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined),
-		since: a.newest}
+	now := attendee{
+		roles:  slices.Sorted(slices.Values(p.Roles)),
+		joined: memory.FirstMessageID(joined),
+		since:  a.newest,
+	}
 	if !by {
 		now.since++
 	}
@@ -139,8 +142,9 @@ func (a *Attendance) Observe(events []memory.Event) {
 func (a *Attendance) reset(e memory.GuildSeen) {
 	a.newest = max(a.newest, memory.FirstMessageID(e.At))
 	at := &guildAttendance{
-		channels: map[memory.ChannelID]string{}, since: map[memory.ChannelID]memory.MessageID{},
-		people: map[memory.UserID]attendee{},
+		channels: map[memory.ChannelID]string{},
+		since:    map[memory.ChannelID]memory.MessageID{},
+		people:   map[memory.UserID]attendee{},
 	}
 	for i := range e.Guild.Channels {
 		at.channels[e.Guild.Channels[i].ID] = viewingRules(&e.Guild.Channels[i])

@@ -97,8 +97,12 @@ type Audience struct {
 
 // NewAudience returns the audience of p in g.
 func NewAudience(g *memory.Guild, p Place, people People) *Audience {
-	a := &Audience{structure: newStructure(g, people), place: p, sets: p.Sets,
-		verdicts: make(map[memory.ChannelID]Verdict, len(g.Channels))}
+	a := &Audience{
+		structure: newStructure(g, people),
+		place:     p,
+		sets:      p.Sets,
+		verdicts:  make(map[memory.ChannelID]Verdict, len(g.Channels)),
+	}
 	a.at = a.channels[p.Channel]
 	if p.Channel == 0 && a.isOneViewer() {
 		a.at = &memory.Channel{} // counts as a channel that everybody can read
@@ -223,7 +227,11 @@ type structure struct {
 }
 
 func newStructure(g *memory.Guild, people People) structure {
-	s := structure{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}}
+	s := structure{
+		guild:    g,
+		people:   people,
+		channels: map[memory.ChannelID]*memory.Channel{},
+	}
 	for i := range g.Channels {
 		s.channels[g.Channels[i].ID] = &g.Channels[i]
 	}
@@ -300,7 +308,11 @@ func refused(why Obstacle) Verdict { return Verdict{Why: why} }
 
 // cannotRead is the verdict for a counterexample.
 func cannotRead(user memory.UserID, roles []memory.RoleID) Verdict {
-	return Verdict{Why: ObstacleReader, User: user, Roles: roles}
+	return Verdict{
+		Why:   ObstacleReader,
+		User:  user,
+		Roles: roles,
+	}
 }
 
 // Obstacle is a reason why an answer may not use a channel.

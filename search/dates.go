@@ -66,9 +66,17 @@ func datesIn(s string, now time.Time) []dateRange {
 		case sidesBefore[word]:
 			dates = append(dates, dateRange{to: d.from, open: true})
 		case word == "after" && d.to.Before(now):
-			dates = append(dates, dateRange{from: d.to, to: now, open: true})
+			dates = append(dates, dateRange{
+				from: d.to,
+				to:   now,
+				open: true,
+			})
 		case word == "since" && d.from.Before(now):
-			dates = append(dates, dateRange{from: d.from, to: now, open: true})
+			dates = append(dates, dateRange{
+				from: d.from,
+				to:   now,
+				open: true,
+			})
 		default:
 			dates = append(dates, d.dateRange)
 		}
@@ -107,7 +115,11 @@ func calendarDates(s string, now time.Time) []dateIn {
 	var dates []dateIn
 	add := func(at []int, year, month, day string) {
 		if d, ok := dateOf(year, month, day, now); ok {
-			dates = append(dates, dateIn{dateRange: d, start: at[0], end: at[1]})
+			dates = append(dates, dateIn{
+				dateRange: d,
+				start:     at[0],
+				end:       at[1],
+			})
 		}
 	}
 	rest := []byte(s) // s without the dates already read
@@ -145,8 +157,11 @@ func calendarDates(s string, now time.Time) []dateIn {
 	for _, at := range yearOnly().FindAllSubmatchIndex(rest, -1) {
 		if y, _ := strconv.Atoi(s[at[2]:at[3]]); y <= now.Year() {
 			first := time.Date(y, 1, 1, 0, 0, 0, 0, now.Location())
-			dates = append(dates, dateIn{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},
-				start: at[2], end: at[3]})
+			dates = append(dates, dateIn{
+				dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},
+				start:     at[2],
+				end:       at[3],
+			})
 		}
 	}
 	return dates
@@ -205,8 +220,11 @@ func relativeDates(s string, now time.Time) []dateIn {
 	var dates []dateIn
 	for _, phrase := range foreignPhrases {
 		if i := strings.Index(s, phrase.words); i >= 0 && phrase.stands(s, i) {
-			dates = append(dates, dateIn{dateRange: c.span(phrase.unit, phrase.back), start: i,
-				end: i + len(phrase.words)})
+			dates = append(dates, dateIn{
+				dateRange: c.span(phrase.unit, phrase.back),
+				start:     i,
+				end:       i + len(phrase.words),
+			})
 			s = strings.Replace(s, phrase.words, strings.Repeat(" ", len(phrase.words)), 1)
 		}
 	}
@@ -221,8 +239,12 @@ func relativeDates(s string, now time.Time) []dateIn {
 			n = 1
 		}
 		if n > 0 && d != (dateRange{}) {
-			dates = append(dates, dateIn{dateRange: d, start: words[i].start, end: words[i+n-1].end,
-				weekday: n == 1 && weekdays[words[i].text] > 0})
+			dates = append(dates, dateIn{
+				dateRange: d,
+				start:     words[i].start,
+				end:       words[i+n-1].end,
+				weekday:   n == 1 && weekdays[words[i].text] > 0,
+			})
 		}
 		i += max(n-1, 0)
 	}

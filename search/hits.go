@@ -31,9 +31,14 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
 		}
-		hit := Hit{Message: *e.Message, Excerpt: p.excerpt(r, aside), From: e.from,
-			To: e.from + len(e.passage), Why: r.why(),
-			score: r.score}
+		hit := Hit{
+			Message: *e.Message,
+			Excerpt: p.excerpt(r, aside),
+			From:    e.from,
+			To:      e.from + len(e.passage),
+			Why:     r.why(),
+			score:   r.score,
+		}
 		if aside(e) || !said.add(words) {
 			repeated = append(repeated, hit)
 			continue

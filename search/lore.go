@@ -216,8 +216,12 @@ type askedWords struct {
 }
 
 func askedWordsOf(question string) askedWords {
-	s := askedWords{joined: map[string]bool{}, words: map[string]bool{}, capitals: map[string]bool{},
-		stems: map[string]bool{}}
+	s := askedWords{
+		joined:   map[string]bool{},
+		words:    map[string]bool{},
+		capitals: map[string]bool{},
+		stems:    map[string]bool{},
+	}
 	words := text.Words(question)
 	for i, w := range words {
 		s.words[w] = true

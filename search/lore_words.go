@@ -40,7 +40,11 @@ func (x *loreIndex) held(q question) []float64 {
 }
 
 func loreWordsOf(l *memory.Lore) loreWords {
-	words := loreWords{name: calledBy(l.Name), initials: initialsOf(l.Name), terms: text.QueryTerms(l.Name)}
+	words := loreWords{
+		name:     calledBy(l.Name),
+		initials: initialsOf(l.Name),
+		terms:    text.QueryTerms(l.Name),
+	}
 	made := memory.Aliases(l.Name)
 	for _, alias := range append(made[:max(0, len(made)-1)], l.Own...) {
 		words.aliases = append(words.aliases, calledBy(alias))

@@ -112,8 +112,14 @@ func (r *MemberRoles) NextRequest(now, before time.Time) (guild memory.GuildID, 
 		}
 		r.nonces++
 		nonce := fmt.Sprint(r.nonces)
-		r.guilds[id] = &guildRoles{asked: now, nonce: nonce, parts: map[int]bool{}, sets: map[string]*roleSet{},
-			of: map[uint64]*roleSet{}, changed: map[uint64]bool{}}
+		r.guilds[id] = &guildRoles{
+			asked:   now,
+			nonce:   nonce,
+			parts:   map[int]bool{},
+			sets:    map[string]*roleSet{},
+			of:      map[uint64]*roleSet{},
+			changed: map[uint64]bool{},
+		}
 		return id, nonce, true
 	}
 	return 0, "", false

@@ -307,7 +307,11 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 	participants := make([]Participant, len(ids))
 	for i, id := range ids {
 		person, _ := known.person(id)
-		participants[i] = Participant{Person: person, Presence: presence[id], Main: i < main}
+		participants[i] = Participant{
+			Person:   person,
+			Presence: presence[id],
+			Main:     i < main,
+		}
 	}
 	return participants, nil
 }

@@ -36,8 +36,10 @@ type pool struct {
 
 func newPool(q Query) *pool {
 	return &pool{
-		wanted: map[memory.MessageRef]int{}, similarity: map[memory.MessageID]float64{}, skip: setOf(q.Skip),
-		streams: map[memory.ChannelID][]entry{},
+		wanted:     map[memory.MessageRef]int{},
+		similarity: map[memory.MessageID]float64{},
+		skip:       setOf(q.Skip),
+		streams:    map[memory.ChannelID][]entry{},
 	}
 }
 

@@ -43,7 +43,12 @@ func (p *pool) read(windows [][]memory.Message, counter *counter) map[memory.Cha
 			from := 0
 			follows = follows && isSoonAfter(stream, m)
 			for _, passage := range cut {
-				stream = append(stream, entry{Message: m, passage: passage, from: from, follows: follows})
+				stream = append(stream, entry{
+					Message: m,
+					passage: passage,
+					from:    from,
+					follows: follows,
+				})
 				from += len(passage)
 				if !p.skip[m.ID] {
 					counter.count(&stream[len(stream)-1])

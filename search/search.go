@@ -40,7 +40,11 @@ type Result struct {
 // Only returns r without its search state, which takes much memory. Rerank refuses such a result.
 func (r Result) Only() Result {
 	if r.recalled != nil {
-		r.recalled = &recalled{query: r.recalled.query, question: r.recalled.question, most: r.recalled.most}
+		r.recalled = &recalled{
+			query:    r.recalled.query,
+			question: r.recalled.question,
+			most:     r.recalled.most,
+		}
 	}
 	return r
 }

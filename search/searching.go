@@ -18,9 +18,15 @@ import (
 // searched.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // the rest of the process needs CPU too
-	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
-		rosters: newIndexes(newRoster), lores: newIndexes(newLoreIndex),
-		titles: newIndexes(newTitleIndex)}
+	return &Engine{
+		log:       log,
+		people:    people,
+		embedders: embedders,
+		reading:   make(chan struct{}, atOnce),
+		rosters:   newIndexes(newRoster),
+		lores:     newIndexes(newLoreIndex),
+		titles:    newIndexes(newTitleIndex),
+	}
 }
 
 // SearchOutside returns, of the best n hits of a search in r's and the given channels, those in the given ones.
@@ -147,7 +153,11 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	for _, r := range pool.score(found.query, found.question) {
 		m := r.entry
 		if normalised(m.Text()) != "" && !asked(m) {
-			all = append(all, Candidate{Message: m.ID, Features: slices.Clone(r.values[:]), Score: r.score})
+			all = append(all, Candidate{
+				Message:  m.ID,
+				Features: slices.Clone(r.values[:]),
+				Score:    r.score,
+			})
 		}
 	}
 	return all, nil

@@ -50,7 +50,11 @@ func newTitleIndex(channels []memory.Channel) *titleIndex {
 		if title.Name == "" {
 			continue
 		}
-		t := threadTitle{thread: c.ID, name: title.Name, terms: batch.Terms(title.Name)}
+		t := threadTitle{
+			thread: c.ID,
+			name:   title.Name,
+			terms:  batch.Terms(title.Name),
+		}
 		for _, tag := range title.Tags {
 			t.terms = append(t.terms, batch.Terms(tag)...)
 			t.solved = t.solved || isSolved(tag)
@@ -82,7 +86,12 @@ type titled struct {
 
 // match returns a title without any of so many terms of a question.
 func (t *threadTitle) match(terms int) *titled {
-	match := &titled{held: make([]float64, terms), weighed: make([]float64, terms), terms: t.terms, share: titleShare}
+	match := &titled{
+		held:    make([]float64, terms),
+		weighed: make([]float64, terms),
+		terms:   t.terms,
+		share:   titleShare,
+	}
 	if t.solved {
 		match.share = solvedShare
 	}

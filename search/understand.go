@@ -13,8 +13,13 @@ import (
 // understand analyses q: its terms with their weights, and the people and dates in it.
 func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
 	turns, after := earlier(q)
-	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), after: after,
-		named: known.namedIn(q.Text), tags: q.Named}
+	asked := question{
+		scope: q.Scope,
+		text:  withEarlier(q.Text, turns),
+		after: after,
+		named: known.namedIn(q.Text),
+		tags:  q.Named,
+	}
 	asked.dates = datesIn(q.Text, q.Now)
 	asked.event = eventIn(q.Text, q.Now)
 	asked.form = formOf(q.Text)

@@ -198,7 +198,11 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 // showUses counts what was made from the user's messages and questions.
 func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (string, error) {
 	e, err := c.Memory.DryRun(ctx,
-		memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
+		memory.DryRunQuery{Forgetting: memory.Forgetting{
+			Guild: x.guild(),
+			User:  x.who(),
+			At:    c.at(x),
+		}})
 	if err != nil {
 		return "", err
 	}

@@ -24,7 +24,13 @@ const silentHere = "I don't answer questions in this channel: those who manage t
 // logChannel remembers a channel or category.
 func (c *Commands) logChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	remembered := x.remembers(at.ID)
-	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, By: x.who(), At: c.Now()}
+	chose := memory.Chose{
+		Guild:   x.guild(),
+		Channel: at.ID,
+		Choice:  memory.Remember,
+		By:      x.who(),
+		At:      c.Now(),
+	}
 	events := append(memory.NewPast(x.policy, x.server, chose, chose.At), chose)
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that channel %d is remembered", at.ID), events...); err != nil {
 		return response{}, err

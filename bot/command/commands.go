@@ -172,11 +172,18 @@ func safely[T any](ctx context.Context, c *Commands, x *interaction, doing strin
 // question returns a question by the user of x, for their eyes only.
 func (c *Commands) question(x *interaction) answer.Question {
 	q := answer.Question{
-		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
-		Text: x.Option("question"), Now: c.Now(), OnlyAsker: true, Roles: x.roles(),
+		Guild:     x.guild(),
+		Channel:   memory.ChannelID(x.Channel),
+		Asker:     x.who(),
+		Text:      x.Option("question"),
+		Now:       c.Now(),
+		OnlyAsker: true,
+		Roles:     x.roles(),
 		WaitReady: func(ctx context.Context) error {
 			return c.Settled(ctx, x.guild())
-		}, Attended: c.Attendance.Since, RoleSets: c.MemberRoles.Sets,
+		},
+		Attended: c.Attendance.Since,
+		RoleSets: c.MemberRoles.Sets,
 	}
 	if u := x.Invoker(); u != nil {
 		q.Name = discord.DisplayName(u, x.Member)
@@ -206,7 +213,12 @@ func (c *Commands) recall(session bool, show func(*interaction, answer.Question,
 
 // counted counts x as a question. It returns the limit if that is one too many.
 func (c *Commands) counted(ctx context.Context, x *interaction) (*ingest.Question, *reply.Hit) {
-	asked := &ingest.Question{ID: memory.MessageID(x.ID), Guild: x.guild(), Asker: x.who(), Roles: x.roles()}
+	asked := &ingest.Question{
+		ID:    memory.MessageID(x.ID),
+		Guild: x.guild(),
+		Asker: x.who(),
+		Roles: x.roles(),
+	}
 	return asked, c.questions.TooOften(c.Filter.Lookup(ctx, asked.Guild), asked)
 }
 

@@ -36,8 +36,12 @@ func (c *Commands) connect(ctx context.Context, x *interaction, m member) (respo
 	}
 	before := member.Connection
 	token, hash := memory.NewToken(x.guild(), x.who())
-	err = c.apply(ctx, x, "keep a token", memory.Connected{Guild: x.guild(), User: x.who(), Hash: hash,
-		At: later(c.Now(), before.At.Add(time.Millisecond))})
+	err = c.apply(ctx, x, "keep a token", memory.Connected{
+		Guild: x.guild(),
+		User:  x.who(),
+		Hash:  hash,
+		At:    later(c.Now(), before.At.Add(time.Millisecond)),
+	})
 	if err != nil {
 		return response{}, err
 	}
@@ -60,8 +64,11 @@ func (c *Commands) disconnect(ctx context.Context, x *interaction) (response, er
 		return response{}, refusal(x.Text("You have no token here, so there is nothing to take back."))
 	}
 	return response{Content: x.Text("Taken back: whoever has the token reads nothing here any more.")},
-		c.apply(ctx, x, "take back a token", memory.Connected{Guild: x.guild(), User: x.who(),
-			At: later(c.Now(), before.At.Add(time.Millisecond))})
+		c.apply(ctx, x, "take back a token", memory.Connected{
+			Guild: x.guild(),
+			User:  x.who(),
+			At:    later(c.Now(), before.At.Add(time.Millisecond)),
+		})
 }
 
 // showConnection says that a program of the user's may read, and how often it did; "" if none may.

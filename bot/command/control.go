@@ -125,10 +125,18 @@ func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageI
 	}
 	text, _ := ingest.Strip(m.Content, c.names(x.server))
 	a := &ingest.Question{
-		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo,
-		Edited: m.Edited,
-		Roles:  x.roles(), At: memory.MessageID(x.ID).Time(), Reasked: true, Quiet: true,
-		Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
+		ID:      m.ID,
+		Guild:   x.guild(),
+		Channel: m.Channel,
+		Asker:   m.Author,
+		Text:    text,
+		ReplyTo: m.ReplyTo,
+		Edited:  m.Edited,
+		Roles:   x.roles(),
+		At:      memory.MessageID(x.ID).Time(),
+		Reasked: true,
+		Quiet:   true,
+		Round:   ingest.RoundOf(memory.MessageID(x.ID).Time()),
 	}
 	if m.Author != x.who() {
 		return nil, reply.QuestionGone
@@ -236,8 +244,11 @@ func (c *Commands) takeDown(ctx context.Context, x *interaction, ids ...memory.M
 		gone = append(gone, id)
 	}
 	if len(gone) > 0 {
-		if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
-			IDs: gone}}); err != nil {
+		if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{
+			Guild:   x.guild(),
+			Channel: channel,
+			IDs:     gone,
+		}}); err != nil {
 			return fmt.Errorf("keep that an answer is gone: %w", err)
 		}
 	}

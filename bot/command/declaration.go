@@ -51,14 +51,31 @@ type optionChoice struct {
 
 // slash returns a command that is typed. h is nil if it has subcommands.
 func slash(name, description string, contexts []int, h *handler, options ...option) command {
-	return command{option: option{Type: discord.CommandSlash, Name: name, Description: description, Options: options,
-		handler: h}, Contexts: contexts, Integrations: []int{0}}
+	return command{
+		option: option{
+			Type:        discord.CommandSlash,
+			Name:        name,
+			Description: description,
+			Options:     options,
+			handler:     h,
+		},
+		Contexts:     contexts,
+		Integrations: []int{0},
+	}
 }
 
 // inMenu returns a command in the menu of messages or members.
 func inMenu(kind int, name string, says locale.MessageKey, contexts []int, h handler) command {
-	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
-		says: says}
+	return command{
+		option: option{
+			Type:    kind,
+			Name:    name,
+			handler: &h,
+		},
+		Contexts:     contexts,
+		Integrations: []int{0},
+		says:         says,
+	}
 }
 
 // needing returns c for members with a permission, unless the guild decides otherwise.
@@ -69,20 +86,41 @@ func (c command) needing(p memory.Permissions) command {
 }
 
 func sub(name, description string, h handler, options ...option) option {
-	return option{Type: discord.OptionSubcommand, Name: name, Description: description, Options: options, handler: &h}
+	return option{
+		Type:        discord.OptionSubcommand,
+		Name:        name,
+		Description: description,
+		Options:     options,
+		handler:     &h,
+	}
 }
 
 func group(name, description string, options ...option) option {
-	return option{Type: discord.OptionGroup, Name: name, Description: description, Options: options}
+	return option{
+		Type:        discord.OptionGroup,
+		Name:        name,
+		Description: description,
+		Options:     options,
+	}
 }
 
 // textOption is a text of at most longest characters; 0: Discord's limit.
 func textOption(name, description string, longest int) option {
-	return option{Type: discord.OptionText, Name: name, Description: description, MaxLength: longest}
+	return option{
+		Type:        discord.OptionText,
+		Name:        name,
+		Description: description,
+		MaxLength:   longest,
+	}
 }
 
 func channelOption(name, description string, types []int) option {
-	return option{Type: discord.OptionChannel, Name: name, Description: description, ChannelTypes: types}
+	return option{
+		Type:         discord.OptionChannel,
+		Name:         name,
+		Description:  description,
+		ChannelTypes: types,
+	}
 }
 
 func (o option) required() option { o.Required = true; return o }

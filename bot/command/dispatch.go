@@ -16,7 +16,11 @@ const allTaken = "I'm getting too many requests at the moment. Please try again 
 
 // read decodes an interaction; nil if Hark doesn't respond to its kind.
 func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interaction {
-	x := &interaction{rest: c.Client, logged: logged, came: c.Now()}
+	x := &interaction{
+		rest:   c.Client,
+		logged: logged,
+		came:   c.Now(),
+	}
 	if err := discord.Unmarshal(data, &x.Interaction); err != nil {
 		c.Log.Error().Err(err).Int64("interaction", discord.EventID(data)).Msg("ignored a command")
 		return nil

@@ -91,8 +91,12 @@ func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetti
 }
 
 func (c *Commands) forgetMember(ctx context.Context, x *interaction) (response, error) {
-	return c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember,
-		At: c.at(x)}, receiptText)
+	return c.forgetting(ctx, x, memory.Forgetting{
+		Guild: x.guild(),
+		User:  x.who(),
+		Why:   memory.WhyMember,
+		At:    c.at(x),
+	}, receiptText)
 }
 
 // at returns the time of x. It is after every message that Discord numbered before x, even if our clock is slow.
@@ -201,7 +205,13 @@ func forgottenText(l locale.Locale, r memory.DeletionReport) string {
 	case !f.Before.IsZero():
 		what = l.Text("what was said in %s before <t:%d:f>", channelMention(l, f.Channel), f.Before.Unix())
 	}
-	e := memory.DryRun{Messages: r.Messages, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}
+	e := memory.DryRun{
+		Messages:  r.Messages,
+		Facts:     r.Facts,
+		Lore:      r.Lore,
+		Summaries: r.Summaries,
+		Answers:   r.Answers,
+	}
 	return goneText(l, what, amounts(l, e, r.Records), f.ID, f.At)
 }
 
@@ -294,8 +304,11 @@ func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, er
 		return response{}, err
 	}
 	// Through the queue, so that unlogged sessions and running answers are told.
-	if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
-		IDs: ids}}); err != nil {
+	if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{
+		Guild:   x.guild(),
+		Channel: d.channel,
+		IDs:     ids,
+	}}); err != nil {
 		return response{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}
 	c.warn(x, c.Memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")

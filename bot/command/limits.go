@@ -55,8 +55,15 @@ func (c *Commands) chooseLimits(ctx context.Context, x *interaction, limits map[
 	var events []memory.Event
 	for _, role := range slices.Sorted(maps.Keys(limits)) {
 		if limit := limits[role]; limit != x.server.LimitOf(role) {
-			events = append(events, memory.LimitChosen{Guild: x.guild(),
-				RoleLimit: memory.RoleLimit{Role: role, Limit: limit, By: x.who()}, At: c.Now()})
+			events = append(events, memory.LimitChosen{
+				Guild: x.guild(),
+				RoleLimit: memory.RoleLimit{
+					Role:  role,
+					Limit: limit,
+					By:    x.who(),
+				},
+				At: c.Now(),
+			})
 		}
 	}
 	return c.apply(ctx, x, "keep limits", events...)

@@ -187,12 +187,16 @@ func (c *Commands) removeLore(ctx context.Context, x *interaction) (response, er
 }
 
 func (x *interaction) loreForm(id string, l memory.Lore) discord.Form {
-	return discord.Form{ID: id, Title: x.Text("What shall I remember?"), Fields: []discord.Component{
-		discord.Input(discord.InputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
-		discord.Input(discord.InputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
-		discord.Input(discord.InputLine, "aliases", x.Text("Other names, with commas between them"),
-			strings.Join(l.Own, ", "), longestAliases, false),
-	}}
+	return discord.Form{
+		ID:    id,
+		Title: x.Text("What shall I remember?"),
+		Fields: []discord.Component{
+			discord.Input(discord.InputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
+			discord.Input(discord.InputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
+			discord.Input(discord.InputLine, "aliases", x.Text("Other names, with commas between them"),
+				strings.Join(l.Own, ", "), longestAliases, false),
+		},
+	}
 }
 
 // askLore returns the form of /lore add, if its options lack something.

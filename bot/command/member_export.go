@@ -105,8 +105,10 @@ func (c *Commands) personalData(ctx context.Context, x *interaction) (personalda
 	}
 	readable := c.readable(ctx, x)
 	return personaldata.Of(ctx, c.Memory, x.who(), personaldata.View{
-		Guilds: []*memory.Guild{x.server}, Now: c.Now(), Most: c.Sizes.Unpacked,
-		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
+		Guilds: []*memory.Guild{x.server},
+		Now:    c.Now(),
+		Most:   c.Sizes.Unpacked,
+		Guild:  func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
 			if at := g.Channel(id); at != nil && slices.Contains(readable, id) {
 				return cmp.Or(at.Name, id.String())
@@ -131,7 +133,11 @@ func pack(p personaldata.Person, most int) (markdown.File, error) {
 	if err := p.Write(&plain); err != nil {
 		return markdown.File{}, fmt.Errorf("write an export: %w", err)
 	}
-	file := markdown.File{Name: "hark-" + p.User.String() + ".json", Kind: kindJSON, Data: plain.Bytes()}
+	file := markdown.File{
+		Name: "hark-" + p.User.String() + ".json",
+		Kind: kindJSON,
+		Data: plain.Bytes(),
+	}
 	if plain.Len() <= most {
 		return file, nil
 	}
@@ -144,7 +150,11 @@ func pack(p personaldata.Person, most int) (markdown.File, error) {
 	if packed.Len() > most {
 		return markdown.File{}, personaldata.ErrTooLarge
 	}
-	return markdown.File{Name: file.Name + ".gz", Kind: kindGzip, Data: packed.Bytes()}, nil
+	return markdown.File{
+		Name: file.Name + ".gz",
+		Kind: kindGzip,
+		Data: packed.Bytes(),
+	}, nil
 }
 
 // codeClosed is Discord's code for a user who takes no direct messages from us.

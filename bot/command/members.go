@@ -77,8 +77,12 @@ func (c *Commands) readable(ctx context.Context, x *interaction) []memory.Channe
 		found, _ := c.Memory.People(ctx, x.guild(), id)
 		return first(found)
 	}
-	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(),
-		Roles: x.roles(), Sets: c.MemberRoles.Sets(x.server)}, find)
+	return search.Readable(x.server, search.Place{
+		Channel: memory.ChannelID(x.Channel),
+		Viewer:  x.who(),
+		Roles:   x.roles(),
+		Sets:    c.MemberRoles.Sets(x.server),
+	}, find)
 }
 
 // first returns the first of people, if there is one.
@@ -146,7 +150,11 @@ func (c *Commands) keepFact(ctx context.Context, x *interaction, m member, about
 		return response{}, err
 	}
 	return response{Content: done + "\n-# " + x.whoIsTold(fact, c.readable(ctx, x))}, c.apply(ctx, x,
-		"keep what was told", append(old, memory.FactTold{Guild: x.guild(), User: about, Fact: fact})...)
+		"keep what was told", append(old, memory.FactTold{
+			Guild: x.guild(),
+			User:  about,
+			Fact:  fact,
+		})...)
 }
 
 // whoIsTold says who may be told a fact. readable are the channels that the user of x may read: others aren't named.
@@ -195,7 +203,11 @@ func (c *Commands) removeFacts(ctx context.Context, x *interaction, m member) (r
 	var gone []memory.Event
 	for _, f := range m.person.Facts {
 		if slices.Contains(x.Data.Values, strconv.FormatInt(f.ID, 10)) {
-			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
+			gone = append(gone, memory.FactGone{
+				Guild: x.guild(),
+				User:  x.who(),
+				Fact:  f.ID,
+			})
 		}
 	}
 	return response{Content: x.Text("Forgotten: %d things that I was told about you.", len(gone))},
@@ -262,10 +274,13 @@ func (c *Commands) askFact(ctx context.Context, x *interaction) (discord.Form, e
 	if err != nil {
 		return discord.Form{}, err
 	}
-	return discord.Form{ID: ID(formFact, f.ID), Title: x.Text("What should I know instead?"),
+	return discord.Form{
+		ID:    ID(formFact, f.ID),
+		Title: x.Text("What should I know instead?"),
 		Fields: []discord.Component{
 			discord.Input(discord.InputText, "text", x.Text("About you"), f.Text, longestOf(f), true),
-		}}, nil
+		},
+	}, nil
 }
 
 // longestOf returns how many characters a fact may have.
@@ -286,7 +301,11 @@ func (c *Commands) editFact(ctx context.Context, x *interaction, m member) (resp
 	if err != nil {
 		return response{}, err
 	}
-	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
+	gone := memory.FactGone{
+		Guild: x.guild(),
+		User:  x.who(),
+		Fact:  f.ID,
+	}
 	f.Text = x.Words("text")
 	return c.keepFact(ctx, x, m, x.who(), f,
 		x.Text("Changed. `/memory show` shows it. The old text is forgotten, and so are my answers that used it."),
@@ -323,8 +342,12 @@ func (c *Commands) learnGuild(ctx context.Context, x *interaction) (response, er
 }
 
 func (c *Commands) learn(ctx context.Context, x *interaction, user memory.UserID) error {
-	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user,
-		On: x.Is("on"), At: c.Now()})
+	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{
+		Guild: x.guild(),
+		User:  user,
+		On:    x.Is("on"),
+		At:    c.Now(),
+	})
 }
 
 func later(a, b time.Time) time.Time {

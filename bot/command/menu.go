@@ -16,14 +16,26 @@ const starCommand = "Remember ⭐"
 
 // declared returns all commands with their handlers.
 func (c *Commands) declared() []command {
-	member := option{Type: discord.OptionUser, Name: "member", Required: true}
+	member := option{
+		Type:     discord.OptionUser,
+		Name:     "member",
+		Required: true,
+	}
 	about := member
 	wrote := member
 	about.Description = "Whom it is about"
 	wrote.Description = "Who wrote it"
-	on := option{Type: discord.OptionSwitch, Name: "on", Description: "Whether I may", Required: true}
-	whole := option{Type: discord.OptionSwitch, Name: "server",
-		Description: "For the whole server, except channels with a setting of their own"}
+	on := option{
+		Type:        discord.OptionSwitch,
+		Name:        "on",
+		Description: "Whether I may",
+		Required:    true,
+	}
+	whole := option{
+		Type:        discord.OptionSwitch,
+		Name:        "server",
+		Description: "For the whole server, except channels with a setting of their own",
+	}
 	forWhich := channelOption("channel", "For which channel (left out: this one)", answerable)
 	here := channelOption("channel", "Which channel (left out: this one)", answerable)
 	orCategory := channelOption("channel", here.Description, append([]int{4}, answerable...))
@@ -37,8 +49,13 @@ func (c *Commands) declared() []command {
 	whom.Choices = []optionChoice{{Name: "all of this server, together", Value: limitServer},
 		{Name: "each member", Value: limitMembers}}
 	number := func(name, description string) option {
-		return option{Type: discord.OptionNumber, Name: name, Description: description, MinValue: new(0),
-			MaxValue: new(mostOfLimit)}
+		return option{
+			Type:        discord.OptionNumber,
+			Name:        name,
+			Description: description,
+			MinValue:    new(0),
+			MaxValue:    new(mostOfLimit),
+		}
 	}
 	setting := textOption("setting", "What to set", 0).required()
 	for _, key := range append(slices.Clone(panelKeys), memory.SettingPersona) {
@@ -60,7 +77,11 @@ func (c *Commands) declared() []command {
 				handler{do: c.addFact("name", true)},
 				textOption("name", "The name", longestAlias).required()),
 			sub("edit", "Changes something that I was told about you; asks in a form if no text is given",
-				handler{opens: c.askFact, do: c.asMember(c.editFact), completes: c.factTexts},
+				handler{
+					opens:     c.askFact,
+					do:        c.asMember(c.editFact),
+					completes: c.factTexts,
+				},
 				textOption("fact", "What to change", longestFact).required().completed(),
 				textOption("text", "What I should know instead", longestFact)),
 			sub("remove", "Removes something that I was told about you", handler{do: c.asMember(c.askFacts)}),
@@ -83,20 +104,43 @@ func (c *Commands) declared() []command {
 			sub("settings", "Shows all that is set for a channel or for this server, with buttons and menus to change it", handler{do: c.openPanel},
 				forWhich, whole),
 			sub("set", "Sets how I answer: model, mode, language, persona and so on",
-				handler{opens: c.askPersona, do: c.set, completes: c.settingValues}, setting,
+				handler{
+					opens:     c.askPersona,
+					do:        c.set,
+					completes: c.settingValues,
+				}, setting,
 				textOption("value", "The value, or default (left out: shows the current one, or asks for a persona in a form)", answer.MaxPersona).completed(),
 				forWhich, whole),
 			sub("limits", "Shows or decides how much members may ask me", handler{do: c.limit}, whom,
-				option{Type: discord.OptionRole, Name: "role",
-					Description: "Sets the limit for each member with this role, instead of the one for each member"},
+				option{
+					Type:        discord.OptionRole,
+					Name:        "role",
+					Description: "Sets the limit for each member with this role, instead of the one for each member",
+				},
 				number("messages", "Questions a minute; 0: no limit"), number("tokens",
 					"Tokens a day (UTC); 0: no limit"),
-				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
+				option{
+					Type:        discord.OptionSwitch,
+					Name:        "reset",
+					Description: "Takes back what was decided before",
+				}),
 			sub("audience", "Shows or states which roles always go together, so that I know better who may read what",
 				handler{do: c.audience},
-				option{Type: discord.OptionRole, Name: "role", Description: "Whoever has this role …"},
-				option{Type: discord.OptionRole, Name: "also", Description: "… always has this one, too"},
-				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
+				option{
+					Type:        discord.OptionRole,
+					Name:        "role",
+					Description: "Whoever has this role …",
+				},
+				option{
+					Type:        discord.OptionRole,
+					Name:        "also",
+					Description: "… always has this one, too",
+				},
+				option{
+					Type:        discord.OptionSwitch,
+					Name:        "reset",
+					Description: "Takes back what was decided before",
+				}),
 			sub("status", "Shows how I am, what I keep of this server, and what answers take",
 				handler{early: true, do: c.status}),
 			sub("context", "Shows the exact prompt that a question of yours would make here, as a file",
@@ -138,11 +182,19 @@ func (c *Commands) declared() []command {
 			sub("show", "Shows what I remember under a name, who told me, and what it is from",
 				handler{do: c.showLore, completes: c.loreNames(false)}, lore),
 			sub("add", "Tells me something to remember; asks in a form if the name or the text is missing",
-				handler{refuse: writesNot, opens: c.askLore, do: c.asMember(c.addOneLore)},
+				handler{
+					refuse: writesNot,
+					opens:  c.askLore,
+					do:     c.asMember(c.addOneLore),
+				},
 				textOption("name", "What to call it", memory.MaxLoreName), text, aliases,
 				textOption("from", "The link to the message that it is from; if that is deleted, so is this", 200)),
 			sub("edit", "Changes what I remember under a name; asks in a form if no change is given",
-				handler{opens: c.askChange, do: c.editLore, completes: c.loreNames(true)}, lore,
+				handler{
+					opens:     c.askChange,
+					do:        c.editLore,
+					completes: c.loreNames(true),
+				}, lore,
 				textOption("new-name", "What to call it from now on", memory.MaxLoreName), text, aliases),
 			sub("remove", "Has me forget what I remember under a name",
 				handler{do: c.askRemoval, completes: c.loreNames(true)}, lore)),
@@ -150,7 +202,11 @@ func (c *Commands) declared() []command {
 			&handler{do: c.find, completes: timeChoices("7d", "30d")},
 			textOption("question", "A question, or a few words", longestQuestion).required(),
 			channelOption("in", "Only what was said in this channel and its threads", answerable),
-			option{Type: discord.OptionUser, Name: "from", Description: "Only what this person said"},
+			option{
+				Type:        discord.OptionUser,
+				Name:        "from",
+				Description: "Only what this person said",
+			},
 			textOption("since", "Nothing older than this: 2026-07-01, yesterday, 7d, 3 weeks",
 				longestTime).completed(),
 			textOption("until", "Nothing newer than this: 2026-07-01, yesterday, 7d, 3 weeks",
@@ -236,12 +292,17 @@ func (c *Commands) components() map[string]handler {
 
 // New returns the commands. Commands.Put takes each use.
 func New(o *Options, n *Notices) *Commands {
-	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
+	c := &Commands{
+		Options:    o,
+		questions:  o.Replies.Questions(),
+		notices:    n,
 		results:    ttl.New[discord.Snowflake, *resultCache](maxResults),
 		grantCache: &grantCache{ttl.New[memory.Membership, bool](maxGrants), o.Now},
 		overrides:  newOverrides(o),
-		running:    make(semaphore, parallelCommands), rejecting: make(semaphore, parallelCommands),
-		completing: make(semaphore, parallelCommands)}
+		running:    make(semaphore, parallelCommands),
+		rejecting:  make(semaphore, parallelCommands),
+		completing: make(semaphore, parallelCommands),
+	}
 	c.handlers = c.components()
 	c.entries = entriesOf(c.declared())
 	for _, e := range c.entries {

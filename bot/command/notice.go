@@ -44,8 +44,12 @@ func (at noticeLocation) String() string {
 }
 
 func NewNotices(o *Options) *Notices {
-	return &Notices{Options: o, notices: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
-		Wake: make(chan struct{}, 1)}
+	return &Notices{
+		Options: o,
+		notices: map[memory.GuildID]*notice{},
+		guilds:  map[memory.GuildID]bool{},
+		Wake:    make(chan struct{}, 1),
+	}
 }
 
 // See takes committed events' subjects. It doesn't wait.
@@ -157,10 +161,18 @@ func (n *Notices) noticeOf(g *memory.Guild) *notice {
 func (n *Notices) setLocation(ctx context.Context, id memory.GuildID, is *notice, at noticeLocation) error {
 	is.noticeLocation = at
 	is.known = true
-	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
-		At: n.Now()}}
+	is.unsaved = []memory.Event{memory.SettingChosen{
+		Guild: id,
+		Key:   memory.SettingNotice,
+		Value: at.String(),
+		At:    n.Now(),
+	}}
 	if at.message != 0 {
-		is.unsaved = append(is.unsaved, memory.Asked{Guild: id, Channel: at.channel, Message: at.message})
+		is.unsaved = append(is.unsaved, memory.Asked{
+			Guild:   id,
+			Channel: at.channel,
+			Message: at.message,
+		})
 	}
 	return n.save(ctx, is)
 }

@@ -63,8 +63,12 @@ type Timing struct {
 }
 
 // UsualTiming is the timing outside tests.
-var UsualTiming = Timing{Use: 14 * time.Minute, AtOnce: 2 * time.Second, Progress: 3 * time.Second,
-	Backfill: 5 * time.Second}
+var UsualTiming = Timing{
+	Use:      14 * time.Minute,
+	AtOnce:   2 * time.Second,
+	Progress: 3 * time.Second,
+	Backfill: 5 * time.Second,
+}
 
 // Sizes bound exports, in bytes.
 type Sizes struct {

@@ -13,11 +13,20 @@ func (c *Commands) optOut(ctx context.Context, x *interaction) (response, error)
 	defer cancel()
 	at := c.at(x)
 	c.Buffer.Forget(x.guild(), x.who())
-	if err := c.Memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
+	if err := c.Memory.Apply(limit, memory.Opted{
+		Guild: x.guild(),
+		User:  x.who(),
+		Out:   true,
+		At:    at,
+	}); err != nil {
 		return response{}, fmt.Errorf("keep that somebody has opted out: %w", err)
 	}
-	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut,
-		At: at}, receiptText)
+	s, err := c.forgetting(ctx, x, memory.Forgetting{
+		Guild: x.guild(),
+		User:  x.who(),
+		Why:   memory.WhyOptOut,
+		At:    at,
+	}, receiptText)
 	if err == nil {
 		s.Content = x.Text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
 	}
@@ -30,6 +39,9 @@ func (c *Commands) optIn(ctx context.Context, x *interaction, m member) (respons
 		return response{}, refusal(x.Text("You haven't opted out here, so there is nothing to change."))
 	}
 	return response{Content: x.Text("From now on I remember what you write, where I may remember anything. What was forgotten stays forgotten.")},
-		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
-			At: c.Now()})
+		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{
+			Guild: x.guild(),
+			User:  x.who(),
+			At:    c.Now(),
+		})
 }

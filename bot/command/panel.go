@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -279,8 +278,11 @@ func (c *Commands) placeRow(p *panel) discord.Component {
 func (c *Commands) keyRow(p *panel) discord.Component {
 	var options []discord.Choice
 	for _, key := range panelKeys {
-		options = append(options, discord.Choice{Label: keyName(p.interaction.Locale, key), Value: string(key),
-			Default: key == p.key})
+		options = append(options, discord.Choice{
+			Label:   keyName(p.interaction.Locale, key),
+			Value:   string(key),
+			Default: key == p.key,
+		})
 	}
 	return discord.Row(single(ID(panelKey, p.at), p.Text("Choose what to change"), options))
 }
@@ -296,8 +298,11 @@ func (c *Commands) valueRow(p *panel) discord.Component {
 	}
 	var options []discord.Choice
 	for _, value := range offered {
-		options = append(options, discord.Choice{Label: labelOf(c.menuLabel(p.Locale, p.key, value)), Value: value,
-			Default: value == c.current(p)})
+		options = append(options, discord.Choice{
+			Label:   labelOf(c.menuLabel(p.Locale, p.key, value)),
+			Value:   value,
+			Default: value == c.current(p),
+		})
 	}
 	return discord.Row(single(ID(panelSet, p.at, p.key), placeholder, options))
 }
@@ -404,61 +409,8 @@ var limitFields = []struct {
 	{"all-tokens", locale.MessageKey("All together: tokens a day"), true, limitedTokens},
 }
 
-func limitedQuestions(l *memory.Limit) *int { return &l.Messages }
-func limitedTokens(l *memory.Limit) *int    { return &l.Tokens }
-
-// limitRole returns the role of a limit as memory.RoleLimit has it.
-func limitRole(g *memory.Guild, all bool) memory.RoleID {
-	if all {
-		return 0
-	}
-	return memory.RoleID(g.ID)
-}
-
-func (c *Commands) askLimits(_ context.Context, x *interaction) (discord.Form, error) {
-	f := discord.Form{ID: ID(panelLimits, strings.Join(x.Args(), ":")),
-		Title: x.Text("0: no limit; empty: the default")}
-	for _, of := range limitFields {
-		limit := x.server.LimitOf(limitRole(x.server, of.all))
-		value := ""
-		if n := *of.of(&limit); n != memory.AsConfigured {
-			value = strconv.Itoa(n)
-		}
-		f.Fields = append(f.Fields, discord.Input(discord.InputLine, of.id, x.Keyed(of.label), value, 15, false))
-	}
-	return f, nil
-}
-
-// setLimits sets the limits from the form: all of them or none.
-func (c *Commands) setLimits(ctx context.Context, p *panel) error {
-	limits := map[memory.RoleID]memory.Limit{}
-	for _, of := range limitFields {
-		n, ok := limitIn(p.Option(of.id))
-		if !ok {
-			p.note = p.Text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", markdown.Plain(p.Option(of.id), 30), p.Locale.Number(mostOfLimit))
-			return nil
-		}
-		role := limitRole(p.server, of.all)
-		limit := limits[role]
-		*of.of(&limit) = n
-		limits[role] = limit
-	}
-	return p.after(c.chooseLimits(ctx, p.interaction, limits))
-}
-
 // limitDigits matches digits, perhaps in groups of three.
 var limitDigits = regexp.MustCompile(`^[0-9]+$|^[0-9]{1,3}([ ,.'\x{a0}\x{202f}][0-9]{3})+$`)
-
-// limitIn parses a limit; empty: memory.AsConfigured.
-func limitIn(text string) (int, bool) {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return memory.AsConfigured, true
-	}
-	n, err := strconv.Atoi(strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f",
-		"").Replace(text))
-	return n, err == nil && limitDigits.MatchString(text) && n <= mostOfLimit
-}
 
 // persona returns the text from the persona form.
 func (x *interaction) persona() string {
@@ -472,9 +424,13 @@ func (x *interaction) persona() string {
 // personaForm returns a form with the current persona of a channel.
 func (x *interaction) personaForm(id string, at memory.ChannelID) (discord.Form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return discord.Form{ID: id, Title: x.Text("Who I am there"), Fields: []discord.Component{
-		discord.Input(discord.InputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
-	}}, nil
+	return discord.Form{
+		ID:    id,
+		Title: x.Text("Who I am there"),
+		Fields: []discord.Component{
+			discord.Input(discord.InputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
+		},
+	}, nil
 }
 
 // pause pauses Hark in a guild, resumes it, or shows whether it is paused.

@@ -53,8 +53,14 @@ func (c *Commands) setAt(ctx context.Context, x *interaction, at memory.ChannelI
 		at = 0
 	}
 	err := c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at), append(more,
-		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, By: x.who(),
-			At: c.Now()})...)
+		memory.SettingChosen{
+			Guild:   x.guild(),
+			Channel: at,
+			Key:     key,
+			Value:   value,
+			By:      x.who(),
+			At:      c.Now(),
+		})...)
 	if err == nil && key == memory.SettingMedia {
 		_, _, err = c.Listener.Decided(ctx, x.guild())
 	}

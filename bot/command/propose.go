@@ -95,7 +95,11 @@ func (c *Commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 // keepProposed keeps lore and makes it a source of the answer that proposed it, so that the lore's name there goes too.
 func (c *Commands) keepProposed(ctx context.Context, x *interaction, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
-	q := memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true}
+	q := memory.TraceQuery{
+		Channel: memory.ChannelID(x.Channel),
+		Answer:  memory.MessageID(x.Message.ID),
+		Prompts: true,
+	}
 	traces, err := c.Memory.Traces(ctx, q)
 	if err != nil {
 		return fmt.Errorf("look up how an answer came about: %w", err)

@@ -96,8 +96,13 @@ func (c *Commands) purged(x *interaction) (f memory.Forgetting, ok bool) {
 	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {
 		return f, false
 	}
-	f = memory.Forgetting{Guild: x.guild(), User: memory.UserID(n[0]), Channel: memory.ChannelID(n[1]),
-		Why: memory.WhyPurge, At: c.at(x)}
+	f = memory.Forgetting{
+		Guild:   x.guild(),
+		User:    memory.UserID(n[0]),
+		Channel: memory.ChannelID(n[1]),
+		Why:     memory.WhyPurge,
+		At:      c.at(x),
+	}
 	if n[2] > 0 {
 		f.Before = time.Unix(n[2], 0)
 	}

@@ -130,8 +130,13 @@ func (c *Commands) showFound(ctx context.Context, x *interaction, q answer.Quest
 	if len(f.Found) == 0 {
 		return response{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
-	d := &resultCache{Membership: memory.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
-		found: f.Found, below: f.Below, words: f.TextOnly}
+	d := &resultCache{
+		Membership: memory.Membership{Guild: q.Guild, User: q.Asker},
+		channel:    q.Channel,
+		found:      f.Found,
+		below:      f.Below,
+		words:      f.TextOnly,
+	}
 	if d.pages() > 1 {
 		c.results.Put(x.ID, d, q.Now, q.Now.Add(resultTTL))
 	}
@@ -153,7 +158,11 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 	}
 	c.results.Put(id, d, q.Now, q.Now.Add(resultTTL))
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // only the message still has it
-	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
+	return c.page(ctx, q, x, d, page{
+		heading: heading,
+		id:      id,
+		at:      at,
+	})
 }
 
 // page shows p as far as the asker may read it now. Messages stay on their page, so that none is missed when others go.

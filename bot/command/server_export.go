@@ -52,8 +52,14 @@ func (c *Commands) exportServer(ctx context.Context, x *interaction, only memory
 	for _, p := range all {
 		people[p.ID] = p
 	}
-	e := &serverExport{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part,
-		whole: only.ID == 0}
+	e := &serverExport{
+		x:      x,
+		people: people,
+		after:  -1 << 63,
+		until:  1<<63 - 1,
+		limit:  c.Sizes.Part,
+		whole:  only.ID == 0,
+	}
 	since, _, err := c.timeOption(x, "since")
 	if err != nil {
 		return response{}, err
@@ -151,8 +157,11 @@ func (e *serverExport) send(ctx context.Context) error {
 	}
 	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild,
 		memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
-	err := e.x.add(ctx, e.x.Text("File %d", e.parts), markdown.File{Name: name, Kind: "application/gzip",
-		Data: e.data.Bytes()})
+	err := e.x.add(ctx, e.x.Text("File %d", e.parts), markdown.File{
+		Name: name,
+		Kind: "application/gzip",
+		Data: e.data.Bytes(),
+	})
 	e.data.Reset()
 	e.packed = nil
 	return err
@@ -190,4 +199,8 @@ func (c *Commands) cantSend(ctx context.Context, x *interaction, err error) erro
 }
 
 // UsualSizes are the sizes outside tests.
-var UsualSizes = Sizes{Part: exportPart, File: markdown.MaxFileBytes, Unpacked: mostExported}
+var UsualSizes = Sizes{
+	Part:     exportPart,
+	File:     markdown.MaxFileBytes,
+	Unpacked: mostExported,
+}

@@ -30,7 +30,13 @@ func (c *Commands) star(ctx context.Context, x *interaction) (response, error) {
 		return response{Content: x.Text("I don't use my own messages as sources, so they can't be marked.")}, nil
 	}
 	on := !found[0].Starred
-	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.Now()}
+	mark := memory.Starred{
+		Guild:   x.guild(),
+		Channel: channel,
+		ID:      id,
+		On:      on,
+		At:      c.Now(),
+	}
 	said := x.Text(starOff)
 	if on {
 		said = x.Text(starOn)

@@ -64,7 +64,9 @@ func Check(ctx context.Context, o Options) (*Account, error) {
 		return nil, unreachable(err)
 	}
 	return &Account{
-		App: fmt.Sprint(int64(application.ID)), Name: application.Name, rest: rest,
+		App:     fmt.Sprint(int64(application.ID)),
+		Name:    application.Name,
+		rest:    rest,
 		Content: application.Flags&(flagMessageContent|flagMessageContentLimited) != 0,
 		Members: application.tellsMembers(),
 	}, nil
@@ -89,7 +91,11 @@ func (a *Account) Guilds(ctx context.Context) ([]GuildAccess, error) {
 			return nil, fmt.Errorf("ask Discord which servers Hark is in: %w", err)
 		}
 		for _, g := range page {
-			m := GuildAccess{ID: memory.GuildID(g.ID), Name: g.Name, Untold: g.Permissions == nil}
+			m := GuildAccess{
+				ID:     memory.GuildID(g.ID),
+				Name:   g.Name,
+				Untold: g.Permissions == nil,
+			}
 			if g.Permissions != nil {
 				m.Missing = missingPermissions(memory.Permissions(*g.Permissions))
 			}

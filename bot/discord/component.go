@@ -61,7 +61,12 @@ func Row(of ...Component) Component { return Component{Type: componentRow, Compo
 
 // Button is a button; id is its custom_id.
 func Button(style int, label, id string) Component {
-	return Component{Type: ComponentButton, Style: style, Label: label, CustomID: id}
+	return Component{
+		Type:     ComponentButton,
+		Style:    style,
+		Label:    label,
+		CustomID: id,
+	}
 }
 
 // selectable are the channel types that menus offer.
@@ -70,8 +75,12 @@ var selectable = []int{0, 2, 4, 5, 13, 15}
 // ChannelMenu selects at least least channels; chosen are preselected.
 func ChannelMenu(id, placeholder string, least int, chosen []memory.ChannelID) Component {
 	m := Component{
-		Type: ComponentChannels, CustomID: id, Placeholder: placeholder, ChannelTypes: selectable,
-		Min: &least, Max: MenuLimit,
+		Type:         ComponentChannels,
+		CustomID:     id,
+		Placeholder:  placeholder,
+		ChannelTypes: selectable,
+		Min:          &least,
+		Max:          MenuLimit,
 	}
 	for _, c := range chosen[:min(len(chosen), MenuLimit)] {
 		m.Defaults = append(m.Defaults, defaultValue{ID: c.String(), Type: "channel"})
@@ -82,8 +91,14 @@ func ChannelMenu(id, placeholder string, least int, chosen []memory.ChannelID) C
 // Menu selects one or more of options.
 func Menu(id, placeholder string, options []Choice) Component {
 	options = options[:min(len(options), MenuLimit)]
-	return Component{Type: ComponentMenu, CustomID: id, Placeholder: placeholder, Options: options,
-		Min: new(1), Max: len(options)}
+	return Component{
+		Type:        ComponentMenu,
+		CustomID:    id,
+		Placeholder: placeholder,
+		Options:     options,
+		Min:         new(1),
+		Max:         len(options),
+	}
 }
 
 // Form is Discord's modal. Its submission is a separate interaction with the form's id.
@@ -103,8 +118,15 @@ const (
 
 // Input is a form's text input of at most most characters, prefilled with value.
 func Input(style int, id, label, value string, most int, needed bool) Component {
-	return Row(Component{Type: componentInput, Style: style, CustomID: id, Label: label, Value: Fit(value, most),
-		Most: most, Required: &needed})
+	return Row(Component{
+		Type:     componentInput,
+		Style:    style,
+		CustomID: id,
+		Label:    label,
+		Value:    Fit(value, most),
+		Most:     most,
+		Required: &needed,
+	})
 }
 
 // Fit returns at most most UTF-16 units of a text.

@@ -162,7 +162,11 @@ func (a wireFile) Kind() memory.FileKind {
 func Remembered(all []wireFile) []memory.File {
 	var files []memory.File
 	for _, a := range all {
-		f := memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description), Kind: a.Kind()}
+		f := memory.File{
+			Name:        memory.Clean(a.Filename),
+			Description: memory.Clean(a.Description),
+			Kind:        a.Kind(),
+		}
 		if f.Kind != "" {
 			f.ID = int64(a.ID)
 		}

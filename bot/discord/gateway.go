@@ -116,8 +116,13 @@ type GatewayTiming struct {
 }
 
 // UsualGateway is the timing outside tests.
-var UsualGateway = GatewayTiming{Retry: 500 * time.Millisecond, Reach: 3, Open: 30 * time.Second,
-	Ask: time.Second, Members: time.Minute}
+var UsualGateway = GatewayTiming{
+	Retry:   500 * time.Millisecond,
+	Reach:   3,
+	Open:    30 * time.Second,
+	Ask:     time.Second,
+	Members: time.Minute,
+}
 
 var errLost = errors.New("the connection to Discord is lost; connecting again")
 

@@ -162,7 +162,11 @@ func (c *Client) SendFile(ctx context.Context, channel memory.ChannelID, id memo
 	file markdown.File) error {
 	files := []markdown.File{file}
 	return c.post(ctx, discordgo.EndpointChannelMessages(channel.String()), withFiles(Outgoing{
-		Content: content, Nonce: Nonce("e", id, 0), EnforceNonce: true, AllowedMentions: NoMentions,
-		Flags: SuppressEmbeds, Attachments: Attachments(files),
+		Content:         content,
+		Nonce:           Nonce("e", id, 0),
+		EnforceNonce:    true,
+		AllowedMentions: NoMentions,
+		Flags:           SuppressEmbeds,
+		Attachments:     Attachments(files),
 	}, files), nil)
 }

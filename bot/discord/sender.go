@@ -25,7 +25,11 @@ type allowedMentions struct {
 }
 
 // NoMentions pings nobody.
-var NoMentions = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
+var NoMentions = allowedMentions{
+	Parse: []string{},
+	Users: []string{},
+	Roles: []string{},
+}
 
 // mentionOnly pings user if content mentions them, and nobody else.
 func mentionOnly(content string, user memory.UserID) allowedMentions {
@@ -33,7 +37,11 @@ func mentionOnly(content string, user memory.UserID) allowedMentions {
 	if user == 0 || !strings.Contains(content, "<@"+id+">") && !strings.Contains(content, "<@!"+id+">") {
 		return NoMentions
 	}
-	return allowedMentions{Parse: []string{}, Users: []string{id}, Roles: []string{}}
+	return allowedMentions{
+		Parse: []string{},
+		Users: []string{id},
+		Roles: []string{},
+	}
 }
 
 type messageReference struct {
@@ -60,7 +68,11 @@ type Outgoing struct {
 
 // Saying is a message with content that pings nobody, and whose links Discord doesn't fetch.
 func Saying(content string) Outgoing {
-	return Outgoing{Content: content, AllowedMentions: NoMentions, Flags: SuppressEmbeds}
+	return Outgoing{
+		Content:         content,
+		AllowedMentions: NoMentions,
+		Flags:           SuppressEmbeds,
+	}
 }
 
 // AsText is an edit that leaves nothing but content.
@@ -186,8 +198,12 @@ func (s *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, file
 	if err != nil {
 		return Posted{}, err
 	}
-	return Posted{ID: memory.MessageID(sent.ID), Content: memory.Clean(sent.Content), Edited: sent.Edited,
-		Files: Remembered(sent.Attachments)}, nil
+	return Posted{
+		ID:      memory.MessageID(sent.ID),
+		Content: memory.Clean(sent.Content),
+		Edited:  sent.Edited,
+		Files:   Remembered(sent.Attachments),
+	}, nil
 }
 
 // Nonce names a part of an answer in at most 25 characters, the same for every attempt.

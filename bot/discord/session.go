@@ -40,7 +40,12 @@ func (g *Gateway) left(s *gatewaySession) Session {
 	if !g.Keep || s.id == "" || s.seq.Load() == 0 {
 		return Session{}
 	}
-	return Session{ID: s.id, Gateway: s.gateway, Seq: s.seq.Load(), Intents: int(g.intents())}
+	return Session{
+		ID:      s.id,
+		Gateway: s.gateway,
+		Seq:     s.seq.Load(),
+		Intents: int(g.intents()),
+	}
 }
 
 // readReady takes the session's id and address from READY.

@@ -55,8 +55,11 @@ func withFiles(body any, files []markdown.File) any {
 	}
 	list := make([]*discordgo.File, len(files))
 	for i, f := range files {
-		list[i] = &discordgo.File{Name: f.Name, ContentType: cmp.Or(f.Kind, "text/plain;charset=utf-8"),
-			Reader: bytes.NewReader(f.Data)}
+		list[i] = &discordgo.File{
+			Name:        f.Name,
+			ContentType: cmp.Or(f.Kind, "text/plain;charset=utf-8"),
+			Reader:      bytes.NewReader(f.Data),
+		}
 	}
 	// can't fail: body is plain data, and the writer is a buffer
 	kind, data, _ := discordgo.MultipartBodyWithJSON(body, list)

@@ -74,8 +74,16 @@ func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 		case shut[c.ID] && (!c.Shut || waits[c.ID]):
 			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
-			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: w.Now()})
-			v := &catchUpPlan{guild: guild, heard: heard, since: g.Since}
+			events = append(events, memory.Absent{
+				Guild:   guild,
+				Channel: c.ID,
+				At:      w.Now(),
+			})
+			v := &catchUpPlan{
+				guild: guild,
+				heard: heard,
+				since: g.Since,
+			}
 			gap, missed := w.gap(v, channelSnapshot{c.ID, timeID(w.Now()), c.Kind.IsThread()})
 			if missed && w.Policy.Remembers(g, c.ID) {
 				events = append(events, memory.GapFound{Gap: gap})

@@ -42,7 +42,11 @@ func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 	if gap <= 0 {
 		gap = defaultSessionGap
 	}
-	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*session{}}
+	return &Buffer{
+		gap:      gap,
+		now:      now,
+		channels: map[memory.ChannelID]*session{},
+	}
 }
 
 // Add adds a message or its newer state, except Hark's answers to something removed.

@@ -99,8 +99,13 @@ func (c *converter) saw(out *converted, guild discord.Snowflake, u *discord.User
 	if u == nil || u.ID == 0 || m == nil || m.Roles == nil || guild == 0 {
 		return
 	}
-	out.seen = append(out.seen, memory.Person{ID: memory.UserID(u.ID), Guild: memory.GuildID(guild), Bot: u.Bot,
-		Roles: discord.RolesOf(m), RolesKnown: true})
+	out.seen = append(out.seen, memory.Person{
+		ID:         memory.UserID(u.ID),
+		Guild:      memory.GuildID(guild),
+		Bot:        u.Bot,
+		Roles:      discord.RolesOf(m),
+		RolesKnown: true,
+	})
 }
 
 // sawIn records the members whose roles a message has: its author, those whom it mentions, and who used the command

@@ -23,7 +23,11 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	for _, role := range guild.Roles {
 		c.ownRole(guild.ID, role)
 	}
-	out.plan = &catchUpPlan{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}
+	out.plan = &catchUpPlan{
+		guild:  guild.ID,
+		whole:  true,
+		listed: map[memory.ChannelID]bool{},
+	}
 	out.ready = guild.ID
 	for _, w := range slices.Concat(g.Channels, g.Threads) {
 		if w == nil {
@@ -32,8 +36,11 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 		w.Guild = g.ID
 		ch, ok := discord.ChannelOf(w, guild.ID)
 		if w.ID != 0 && !w.IsWhole() {
-			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID),
-				Guild: guild.ID, Unplaced: true})
+			guild.Channels = append(guild.Channels, memory.Channel{
+				ID:       memory.ChannelID(w.ID),
+				Guild:    guild.ID,
+				Unplaced: true,
+			})
 			c.refetch(incomplete{guild.ID, memory.ChannelID(w.ID), 0}, out)
 		} else if ok {
 			delete(c.fetching, ch.ID)
@@ -51,7 +58,11 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
 	out.members = func(r *search.MemberRoles) { r.Open(guild.ID) }
 	if g.Scheduled != nil {
-		out.calendar = &calendar{guild: guild.ID, shown: c.shown(guild.ID, *g.Scheduled), whole: true}
+		out.calendar = &calendar{
+			guild: guild.ID,
+			shown: c.shown(guild.ID, *g.Scheduled),
+			whole: true,
+		}
 	}
 	for _, m := range g.Members {
 		if m != nil {
@@ -165,7 +176,10 @@ func (c *converter) channelDeleted(w *discord.Channel, out *converted) {
 		c.changed(memory.GuildID(w.Guild))
 		delete(c.fetching, memory.ChannelID(w.ID))
 		out.events = append(out.events, memory.ChannelDeleted{
-			Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID), At: c.now()})
+			Guild:   memory.GuildID(w.Guild),
+			Channel: memory.ChannelID(w.ID),
+			At:      c.now(),
+		})
 	}
 }
 
@@ -238,8 +252,13 @@ func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) 
 	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
 		return memory.Person{}, false
 	}
-	return memory.Person{ID: memory.UserID(w.User.ID), Guild: memory.GuildID(guild), Bot: w.User.Bot, RolesKnown: true,
-		Roles: discord.RolesOf(w)}, true
+	return memory.Person{
+		ID:         memory.UserID(w.User.ID),
+		Guild:      memory.GuildID(guild),
+		Bot:        w.User.Bot,
+		RolesKnown: true,
+		Roles:      discord.RolesOf(w),
+	}, true
 }
 
 // memberLeft is also sent about Hark, along with its guild's removal.

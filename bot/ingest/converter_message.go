@@ -60,8 +60,10 @@ func (c *converter) sourceWasDeleted(w *discord.Message, out *converted) bool {
 		return false
 	}
 	out.events = append(out.events, memory.Deleted{
-		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel),
-		IDs: []memory.MessageID{memory.MessageID(w.ID)}})
+		Guild:   memory.GuildID(w.Guild),
+		Channel: memory.ChannelID(w.Channel),
+		IDs:     []memory.MessageID{memory.MessageID(w.ID)},
+	})
 	return true
 }
 
@@ -111,7 +113,10 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	}
 	if guild == memory.DirectGuild && c.news(m.Channel, "") {
 		out.events = append(out.events, memory.ChannelSeen{Channel: memory.Channel{
-			ID: m.Channel, Guild: guild, Kind: memory.DirectChannel}})
+			ID:    m.Channel,
+			Guild: guild,
+			Kind:  memory.DirectChannel,
+		}})
 	}
 	c.person(out, guild, speakerOf(w, m.Author), w.Member)
 	for _, u := range w.Mentions {

@@ -156,8 +156,13 @@ type converter struct {
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, reported: ttl.New[any, string](maxReported),
-		fetching: map[any]int{}}
+	return &converter{
+		self:     self,
+		logBots:  logBots,
+		now:      now,
+		reported: ttl.New[any, string](maxReported),
+		fetching: map[any]int{},
+	}
 }
 
 // Unlogged is a message that isn't logged and that a question replies to: one answer may use it.

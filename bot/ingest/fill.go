@@ -91,9 +91,13 @@ func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
 func (f *Filler) put(v catchUpPlan) {
 	var tasks []task
 	add := func(id memory.ChannelID, do func(context.Context, *catchUpPlan, memory.ChannelID) error) {
-		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error {
-			return do(ctx, &v, id)
-		}})
+		tasks = append(tasks, task{
+			guild:   v.guild,
+			channel: id,
+			do: func(ctx context.Context) error {
+				return do(ctx, &v, id)
+			},
+		})
 	}
 	for _, id := range v.missing {
 		add(id, f.checkDeleted)

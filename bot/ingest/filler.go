@@ -52,7 +52,11 @@ type tally struct{ messages, gaps, edited, deleted, channels int }
 
 // gapKey identifies a gap.
 func gapKey(g memory.Gap) memory.Gap {
-	return memory.Gap{Channel: g.Channel, Until: g.Until, Sweep: g.Sweep}
+	return memory.Gap{
+		Channel: g.Channel,
+		Until:   g.Until,
+		Sweep:   g.Sweep,
+	}
 }
 
 // task is something to do about a channel or, with channel 0, a guild.
@@ -69,8 +73,12 @@ type task struct {
 // NewFiller returns a filler that isn't running yet.
 func NewFiller(o *Options) *Filler {
 	f := &Filler{
-		Options: o, convert: o.converter(), wake: make(chan struct{}, 1),
-		plans: map[memory.GuildID]*catchUpPlan{}, retryAt: map[memory.Gap]time.Time{}, watched: map[*Progress]bool{},
+		Options: o,
+		convert: o.converter(),
+		wake:    make(chan struct{}, 1),
+		plans:   map[memory.GuildID]*catchUpPlan{},
+		retryAt: map[memory.Gap]time.Time{},
+		watched: map[*Progress]bool{},
 	}
 	f.verified.Store(ttl.New[memory.MessageRef, bool](maxVerified))
 	return f
@@ -246,10 +254,19 @@ func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, e
 	}
 	// A fetched range must not become a gap again: its questions would be asked twice.
 	if !g.Past && heard > 0 {
-		got.events = append(got.events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: heard})
+		got.events = append(got.events, memory.Heard{
+			Guild:   g.Guild,
+			Channel: g.Channel,
+			ID:      heard,
+		})
 	}
 	// Discord's newest message of a channel may lag, so only an empty page proves that nothing is missing.
-	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: timeID(f.Now())}
+	rest := memory.Gap{
+		Guild:   g.Guild,
+		Channel: g.Channel,
+		After:   g.Until,
+		Until:   timeID(f.Now()),
+	}
 	if through == g.Until && !g.Past && !isTimeID(g.Until) && rest.After < rest.Until {
 		got.events = append(got.events, memory.GapFound{Gap: rest})
 	}
@@ -294,8 +311,11 @@ func (f *Filler) checkDeleted(ctx context.Context, v *catchUpPlan, channel memor
 	switch {
 	case discord.Code(err) == discord.CodeUnknownChannel:
 		f.tally.channels++
-		return f.Queue.Commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel,
-			At: f.Now()}})
+		return f.Queue.Commit(ctx, []memory.Event{memory.ChannelDeleted{
+			Guild:   v.guild,
+			Channel: channel,
+			At:      f.Now(),
+		}})
 	case err == nil, discord.Denied(err): // archived, or hidden
 		return nil
 	}

@@ -28,7 +28,12 @@ type Filter struct {
 
 // NewFilter returns a filter that calls committed with what was just committed.
 func NewFilter(log FilterLog, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
-	return &Filter{log: log, policy: policy, sessions: r, committed: committed}
+	return &Filter{
+		log:       log,
+		policy:    policy,
+		sessions:  r,
+		committed: committed,
+	}
 }
 
 // commit logs what may be logged of events. An event that decides about a message is committed before it.
@@ -111,7 +116,11 @@ func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		switch v := e.(type) {
 		case memory.Posted:
 			if v.Live {
-				passed = append(passed, memory.Heard{Guild: s.Guild, Channel: s.Channel, ID: s.message})
+				passed = append(passed, memory.Heard{
+					Guild:   s.Guild,
+					Channel: s.Channel,
+					ID:      s.message,
+				})
 			}
 		case memory.Answered:
 			if t, ok := traceElsewhere(v.Trace); ok {
@@ -168,7 +177,12 @@ func (f *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
 // traceElsewhere returns what is kept of an answer that isn't logged: its logged sources elsewhere, so that it is
 // withdrawn in Discord if they change. It is false if there are none.
 func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
-	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
+	kept := memory.Trace{
+		Guild:   t.Guild,
+		Channel: t.Channel,
+		Answer:  t.Answer,
+		Parts:   t.Parts,
+	}
 	for _, s := range t.Sources {
 		isQuestion := s.Channel == t.Channel && s.ID == int64(t.Question)
 		if s.Kind == memory.SourceFact || s.Kind == memory.SourceMessage && !isQuestion {

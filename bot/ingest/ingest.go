@@ -60,8 +60,13 @@ type Timing struct {
 }
 
 // UsualTiming is the timing outside tests.
-var UsualTiming = Timing{Retry: 500 * time.Millisecond, Gather: 50 * time.Millisecond,
-	Sweep: 250 * time.Millisecond, Fill: 30 * time.Second, Aside: 5 * time.Minute}
+var UsualTiming = Timing{
+	Retry:  500 * time.Millisecond,
+	Gather: 50 * time.Millisecond,
+	Sweep:  250 * time.Millisecond,
+	Fill:   30 * time.Second,
+	Aside:  5 * time.Minute,
+}
 
 // IsFresh reports whether a missed question is recent enough to answer.
 func (o *Options) IsFresh(a *Question) bool {

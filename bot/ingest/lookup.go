@@ -96,8 +96,12 @@ func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]mem
 				last = max(last, m.ID)
 			}
 			pages++
-			through, err := f.recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,
-				After: first - 1, Until: last})
+			through, err := f.recheck(ctx, memory.Gap{
+				Guild:   of[0].Guild,
+				Channel: channel,
+				After:   first - 1,
+				Until:   last,
+			})
 			if err != nil {
 				break
 			}

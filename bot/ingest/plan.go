@@ -67,7 +67,13 @@ func (w *Writer) onTakenUp(ctx context.Context) error {
 		w.MemberRoles.Open(id)
 		w.Filter.committed(subjectsOf(seen))
 		// Its gaps are in the log already, except in channels that were shut.
-		w.filler.put(catchUpPlan{guild: id, whole: true, at: timeID(w.Now()), heard: heard, since: g.Since})
+		w.filler.put(catchUpPlan{
+			guild: id,
+			whole: true,
+			at:    timeID(w.Now()),
+			heard: heard,
+			since: g.Since,
+		})
 	}
 	w.takenUp = taken
 	w.Guilds.begin(slices.AppendSeq([]memory.GuildID{}, maps.Keys(taken)))
@@ -103,7 +109,11 @@ func (w *Writer) planDirect(ctx context.Context) ([]memory.Event, *catchUpPlan, 
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &catchUpPlan{guild: memory.DirectGuild, whole: true, heard: until}
+	v := &catchUpPlan{
+		guild: memory.DirectGuild,
+		whole: true,
+		heard: until,
+	}
 	for _, id := range slices.Sorted(maps.Keys(until)) {
 		v.channels = append(v.channels, channelSnapshot{id, timeID(w.Now()), false})
 	}
@@ -193,5 +203,10 @@ func (o *Options) gap(v *catchUpPlan, c channelSnapshot) (memory.Gap, bool) {
 	if c.thread {
 		after = max(after, memory.MessageID(c.id)-1) // a thread's id is its creation time
 	}
-	return memory.Gap{Guild: v.guild, Channel: c.id, After: after, Until: c.last}, c.last > after
+	return memory.Gap{
+		Guild:   v.guild,
+		Channel: c.id,
+		After:   after,
+		Until:   c.last,
+	}, c.last > after
 }

@@ -74,7 +74,11 @@ func (c *converter) edited(w *discord.Message) *Question {
 	if w.Edited.IsZero() || w.Content == nil {
 		return nil
 	}
-	place := Question{ID: memory.MessageID(w.ID), Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel)}
+	place := Question{
+		ID:      memory.MessageID(w.ID),
+		Guild:   memory.GuildID(w.Guild),
+		Channel: memory.ChannelID(w.Channel),
+	}
 	a := &place
 	if isWhole(w) {
 		a = c.question(w)
@@ -187,7 +191,11 @@ func Strip(text string, n Names) (rest string, found bool) {
 
 // Opened returns the event that opens the question: it is to be answered once, even by a later process.
 func (a *Question) Opened() memory.Event {
-	return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: a.Guild, Channel: a.Channel, ID: a.ID}}
+	return memory.QuestionOpened{Question: memory.OpenQuestion{
+		Guild:   a.Guild,
+		Channel: a.Channel,
+		ID:      a.ID,
+	}}
 }
 
 // Closed returns the event that it is answered, or won't be.

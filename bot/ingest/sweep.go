@@ -64,7 +64,11 @@ func (f *Filler) comparePage(ctx context.Context, g memory.Gap) (pageResult, err
 	case errors.Is(err, discord.ErrUnreadable):
 		return pageResult{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
 	case discord.Code(err) == discord.CodeUnknownChannel:
-		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.Now()}
+		gone := memory.ChannelDeleted{
+			Guild:   g.Guild,
+			Channel: g.Channel,
+			At:      f.Now(),
+		}
 		return pageResult{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}},
 			tally: tally{channels: 1}}, nil
 	}

@@ -8,7 +8,11 @@ import (
 
 // Watch begins counting.
 func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Progress {
-	w := &Progress{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
+	w := &Progress{
+		channel: id,
+		of:      map[memory.ChannelID]bool{},
+		fetched: map[memory.Gap]int{},
+	}
 	for _, c := range g.WithThreads(id) {
 		w.of[c.ID] = true
 	}

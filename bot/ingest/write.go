@@ -130,8 +130,13 @@ func (w *Writer) Run(ctx context.Context) (left int) {
 
 // NewWriter returns a writer that isn't running yet. It calls ask with each question once that is committed.
 func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
-	return &Writer{Options: o, convert: o.converter(), filler: f, ask: ask,
-		before: map[memory.GuildID]priorGuild{}}
+	return &Writer{
+		Options: o,
+		convert: o.converter(),
+		filler:  f,
+		ask:     ask,
+		before:  map[memory.GuildID]priorGuild{},
+	}
 }
 
 // flush commits out, tells those who wait for it, and empties it.

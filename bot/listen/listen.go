@@ -107,7 +107,12 @@ func (w *Worker) Decided(ctx context.Context, id memory.GuildID) (*memory.Guild,
 	var marks []memory.Event
 	for i := range g.Channels {
 		c := &g.Channels[i]
-		mark := memory.SettingChosen{Guild: id, Channel: c.ID, Key: memory.SettingHeard, At: w.Now()}
+		mark := memory.SettingChosen{
+			Guild:   id,
+			Channel: c.ID,
+			Key:     memory.SettingHeard,
+			At:      w.Now(),
+		}
 		_, known := markOf(c)
 		switch wanted := w.agrees(g, c.ID); {
 		case wanted == known:
@@ -144,7 +149,12 @@ func markOf(c *memory.Channel) (memory.MessageID, bool) {
 
 func (w *Worker) mark(ctx context.Context, c *memory.Channel, value string) error {
 	return w.Memory.Apply(ctx, memory.SettingChosen{
-		Guild: c.Guild, Channel: c.ID, Key: memory.SettingHeard, Value: value, At: w.Now()})
+		Guild:   c.Guild,
+		Channel: c.ID,
+		Key:     memory.SettingHeard,
+		Value:   value,
+		At:      w.Now(),
+	})
 }
 
 // channel tells of the files of a channel's messages after one, up to another.
@@ -279,7 +289,11 @@ func (w *Worker) hear(ctx context.Context, q *ingest.Question, a discord.Attachm
 		return "", err
 	}
 	w.count(memory.VoiceFile, "told")
-	return told.Text, w.keep(ctx, memory.Message{ID: q.ID, Guild: q.Guild, Channel: q.Channel}, int64(a.ID),
+	return told.Text, w.keep(ctx, memory.Message{
+		ID:      q.ID,
+		Guild:   q.Guild,
+		Channel: q.Channel,
+	}, int64(a.ID),
 		memory.VoiceFile, told)
 }
 
@@ -309,10 +323,19 @@ func (w *Worker) keep(ctx context.Context, m memory.Message, file int64, kind me
 		n.pictures++
 	}
 	events := []memory.Event{memory.SettingChosen{
-		Guild: m.Guild, Key: memory.SettingHeard, Value: n.String(), At: w.Now()}}
+		Guild: m.Guild,
+		Key:   memory.SettingHeard,
+		Value: n.String(),
+		At:    w.Now(),
+	}}
 	if w.wants(g, m.Channel, kind) {
 		events = append(events, memory.Told{
-			Guild: m.Guild, Channel: m.Channel, ID: m.ID, File: file, Text: told.Text})
+			Guild:   m.Guild,
+			Channel: m.Channel,
+			ID:      m.ID,
+			File:    file,
+			Text:    told.Text,
+		})
 	}
 	return w.Memory.Apply(ctx, events...)
 }

@@ -42,8 +42,13 @@ func longBlocks(text string) []block {
 		if s.kind != tokenFence || !s.opens || s.line != "" || len(s.state.marks) > 0 {
 			continue
 		}
-		b := block{start: fenceAt(text, s), from: s.end, to: len(text), end: len(text),
-			language: strings.Trim(s.mark, "`\n")}
+		b := block{
+			start:    fenceAt(text, s),
+			from:     s.end,
+			to:       len(text),
+			end:      len(text),
+			language: strings.Trim(s.mark, "`\n"),
+		}
 		rest := f.spans[i+1:]
 		if end := slices.IndexFunc(rest, func(s span) bool { return s.kind == tokenFence }); end >= 0 {
 			b.to = fenceAt(text, rest[end])
@@ -78,8 +83,12 @@ func extractCode(l locale.Locale, text string, most int) (string, []File) {
 			break
 		}
 		n := strings.Count(code, "\n")
-		f := File{Name: fileName(block.language, files), Description: l.Count(n, "%s line of code",
-			"%s lines of code"), Data: []byte(code)}
+		f := File{
+			Name: fileName(block.language, files),
+			Description: l.Count(n, "%s line of code",
+				"%s lines of code"),
+			Data: []byte(code),
+		}
 		files = append(files, f)
 		before := text[at:block.start]
 		b.WriteString(before)

@@ -92,7 +92,11 @@ func (f *formatted) scan(link linker) {
 	lineEnd := 0
 	quoted := false
 	for _, m := range tokens().FindAllStringSubmatchIndex(f.text, -1) {
-		s := span{start: m[0], end: m[1], pair: -1}
+		s := span{
+			start: m[0],
+			end:   m[1],
+			pair:  -1,
+		}
 		if s.start < at {
 			continue // a fence's language
 		}
@@ -235,7 +239,11 @@ func (f *formatted) touches(i int) bool {
 // join pairs the ends of inline code, and clears the spans between.
 func (f *formatted) join(i, end int) {
 	for j := i + 1; j < end; j++ {
-		f.spans[j] = span{start: f.spans[j].start, end: f.spans[j].end, pair: -1}
+		f.spans[j] = span{
+			start: f.spans[j].start,
+			end:   f.spans[j].end,
+			pair:  -1,
+		}
 	}
 	f.spans[i].pair = end
 	f.spans[end].pair = i

@@ -44,7 +44,11 @@ func split(text string, limit int, link linker) []piece {
 		end := cut(text, atoms, start, limit-Units(open))
 		from := atoms[start].start
 		to := atoms[end].end
-		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
+		p := piece{
+			open:  open,
+			body:  text[from:to],
+			shown: f.shown(from, to),
+		}
 		start = end + 1
 		p.shut, open = f.closeAndReopen(to, atoms[end].state)
 		pieces = append(pieces, p)
@@ -99,7 +103,12 @@ const (
 )
 
 // leastFill is how full a piece must be for a cut of a rank, in percent.
-var leastFill = [ranks]int{atWord: 25, atSentence: 50, atLine: 50, atParagraph: 50}
+var leastFill = [ranks]int{
+	atWord:      25,
+	atSentence:  50,
+	atLine:      50,
+	atParagraph: 50,
+}
 
 func rank(text string, atoms []atom, i int) int {
 	if atoms[i].opens || atoms[i+1].closes {
@@ -136,7 +145,12 @@ type atom struct {
 
 // atomize splits text into atoms. A grapheme wider than most, which prose doesn't have, is split into runes.
 func (f *formatted) atomize(most int) []atom {
-	w := atomizer{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
+	w := atomizer{
+		text:  f.text,
+		spans: f.spans,
+		state: &state{},
+		atoms: make([]atom, 0, len(f.text)),
+	}
 	rest := f.text
 	state := -1
 	for len(rest) > 0 {

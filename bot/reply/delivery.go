@@ -60,7 +60,12 @@ type delivery struct {
 }
 
 func newDelivery(to poster, pace, typing time.Duration) *delivery {
-	return &delivery{to: to, pace: pace, typing: typing, fresh: make(chan struct{}, 1)}
+	return &delivery{
+		to:     to,
+		pace:   pace,
+		typing: typing,
+		fresh:  make(chan struct{}, 1),
+	}
 }
 
 // stream takes the whole text so far. It never blocks; any goroutine may call it.
@@ -74,7 +79,11 @@ func (d *delivery) stream(text string) {
 // adopt takes over messages of an earlier answer.
 func (d *delivery) adopt(ids []memory.MessageID) {
 	for _, id := range ids {
-		d.parts = append(d.parts, sentPart{Posted: discord.Posted{ID: id}, wanted: unknownContent, rows: unknownRows})
+		d.parts = append(d.parts, sentPart{
+			Posted: discord.Posted{ID: id},
+			wanted: unknownContent,
+			rows:   unknownRows,
+		})
 	}
 }
 

@@ -38,9 +38,12 @@ func (r *Replier) files(a *ingest.Question) []answer.File {
 	var files []answer.File
 	for _, f := range a.Files {
 		files = append(files, answer.File{
-			Name: memory.Clean(f.Filename), Description: memory.Clean(f.Description), Type: f.ContentType,
-			Size: f.Size, Message: f.Message,
-			Load: func(ctx context.Context, most int) ([]byte, error) { return r.Client.File(ctx, f, most) },
+			Name:        memory.Clean(f.Filename),
+			Description: memory.Clean(f.Description),
+			Type:        f.ContentType,
+			Size:        f.Size,
+			Message:     f.Message,
+			Load:        func(ctx context.Context, most int) ([]byte, error) { return r.Client.File(ctx, f, most) },
 		})
 	}
 	return files

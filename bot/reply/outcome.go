@@ -108,7 +108,11 @@ func (r *Replier) help(last context.Context, l locale.Locale, d *delivery, a *in
 func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 	[]memory.MessageID) []discord.Component {
 	return func(done bool, before []memory.MessageID) []discord.Component {
-		o := Owned{Asker: a.Asker, Question: a.ID, Before: before}
+		o := Owned{
+			Asker:    a.Asker,
+			Question: a.ID,
+			Before:   before,
+		}
 		if !done {
 			return []discord.Component{discord.Row(o.button(ButtonStop, l.Text("Stop")))}
 		}
@@ -129,7 +133,11 @@ func (r *Replier) removeAnswer(last context.Context, d *delivery, a *ingest.Ques
 	}
 	events := []memory.Event{a.Closed()}
 	if len(ids) > 0 {
-		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: ids})
+		events = append(events, memory.Deleted{
+			Guild:   a.Guild,
+			Channel: a.Channel,
+			IDs:     ids,
+		})
 	}
 	_ = r.Queue.Commit(last, events)
 }
@@ -161,11 +169,23 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	}
 	got.quota = spends
 	q := answer.Question{
-		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
-		Roles: a.Roles, Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(),
+		ID:        a.ID,
+		Guild:     a.Guild,
+		Channel:   a.Channel,
+		Asker:     a.Asker,
+		Name:      a.Name,
+		Roles:     a.Roles,
+		Text:      a.Text,
+		Mentions:  a.Mentions,
+		ReplyTo:   a.ReplyTo,
+		Edited:    a.Edited,
+		Now:       r.Now(),
 		WaitReady: settled,
-		Attended:  r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
-		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
+		Attended:  r.Attendance.Since,
+		RoleSets:  r.MemberRoles.Sets,
+		Session:   r.Filter.Session(ctx, a.Guild, a.Channel, a.ID),
+		NoModel:   spends.Hit != nil,
+		Files:     r.files(a),
 	}
 	if a.Replied != nil && !a.Replied.IsGone() {
 		q.Replied = &answer.Replied{Message: a.Replied.Message, Name: a.Replied.Name}

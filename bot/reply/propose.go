@@ -67,8 +67,11 @@ func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Q
 	}
 	o := Owned{Asker: a.Asker, Question: a.ID}
 	m, err := t.Post(ctx, discord.Outgoing{
-		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question, n), EnforceNonce: true,
-		AllowedMentions: discord.NoMentions, Flags: discord.SuppressEmbeds,
+		Content:         text,
+		Nonce:           discord.Nonce(t.Purpose, t.Question, n),
+		EnforceNonce:    true,
+		AllowedMentions: discord.NoMentions,
+		Flags:           discord.SuppressEmbeds,
 		Components: []discord.Component{discord.Row(
 			discord.Button(discord.StyleGreen, in.Text("Remember"), o.ID(ButtonRemember)),
 			discord.Button(discord.StyleGrey, in.Text("No"), o.ID(ButtonForgo)))},

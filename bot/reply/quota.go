@@ -139,8 +139,11 @@ type reservation struct {
 }
 
 func newQuota() *quota {
-	return &quota{recent: map[memory.Membership][]time.Time{}, reserved: map[memory.MessageID]reservation{},
-		released: make(chan struct{})}
+	return &quota{
+		recent:   map[memory.Membership][]time.Time{},
+		reserved: map[memory.MessageID]reservation{},
+		released: make(chan struct{}),
+	}
 }
 
 // take counts a question, or returns the limit that it exceeds.

@@ -106,19 +106,33 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 	below []discord.Posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
-		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: d.removed})
+		events = append(events, memory.Deleted{
+			Guild:   a.Guild,
+			Channel: a.Channel,
+			IDs:     d.removed,
+		})
 	}
 	if len(d.parts) == 0 {
 		return events
 	}
 	if a.Reasked {
-		events = append(events, memory.Rewritten{Guild: a.Guild, Channel: a.Channel, IDs: d.ids()})
+		events = append(events, memory.Rewritten{
+			Guild:   a.Guild,
+			Channel: a.Channel,
+			IDs:     d.ids(),
+		})
 	}
 	trace.Parts = nil
 	for i, p := range append(d.posted(), below...) {
 		m := memory.Message{
-			ID: p.ID, Guild: a.Guild, Channel: a.Channel, Author: r.Self, Kind: memory.FromHark,
-			Content: p.Content, Files: p.Files, Edited: p.Edited,
+			ID:      p.ID,
+			Guild:   a.Guild,
+			Channel: a.Channel,
+			Author:  r.Self,
+			Kind:    memory.FromHark,
+			Content: p.Content,
+			Files:   p.Files,
+			Edited:  p.Edited,
 		}
 		if i == 0 {
 			m.ReplyTo = a.ID
@@ -168,7 +182,12 @@ func (r *Replier) callEvents(a *ingest.Question, trace memory.Trace) []memory.Ev
 		return nil
 	}
 	if trace.Asker == 0 || trace.Answer == 0 {
-		trace = memory.Trace{Guild: a.Guild, Channel: a.Channel, Question: a.ID, Asker: a.Asker}
+		trace = memory.Trace{
+			Guild:    a.Guild,
+			Channel:  a.Channel,
+			Question: a.ID,
+			Asker:    a.Asker,
+		}
 	}
 	return answer.Recorded(a.Calls, trace, r.Now())
 }

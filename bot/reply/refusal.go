@@ -56,7 +56,11 @@ func refusalsIn(l locale.Locale) []string {
 		LimitReached(l, &Hit{Of: pausedQuestion})}
 	for _, of := range LimitNames {
 		for limit := 1; limit <= 2; limit++ {
-			all = append(all, LimitReached(l, &Hit{Of: of, Limit: limit, until: time.Unix(1, 0)}))
+			all = append(all, LimitReached(l, &Hit{
+				Of:    of,
+				Limit: limit,
+				until: time.Unix(1, 0),
+			}))
 		}
 	}
 	return all

@@ -97,7 +97,13 @@ func (r *Replier) thread(a *ingest.Question, purpose string) *discord.Sender {
 	if a.Proxied {
 		pinged = 0
 	}
-	return &discord.Sender{Client: r.Client, Channel: a.Channel, Question: a.ID, Asker: pinged, Purpose: purpose}
+	return &discord.Sender{
+		Client:   r.Client,
+		Channel:  a.Channel,
+		Question: a.ID,
+		Asker:    pinged,
+		Purpose:  purpose,
+	}
 }
 
 // Tracker owns questions from arrival to their answers' last edit: it decides which are answered and when, and

@@ -92,7 +92,11 @@ func (w *request) wait(ctx context.Context, limit time.Duration) bool {
 // showRequest posts a request, and deletes it when nobody waits for it any more. Until then it is an open question in
 // the log, so that the next process deletes it otherwise.
 func (r *Replier) showRequest(ctx context.Context, l locale.Locale, a *ingest.Question, waiting *request, text string) {
-	o := Owned{Asker: a.Asker, Question: a.ID, Before: []memory.MessageID{waiting.id}}
+	o := Owned{
+		Asker:    a.Asker,
+		Question: a.ID,
+		Before:   []memory.MessageID{waiting.id},
+	}
 	t := r.thread(a, "t"+Short36(int64(waiting.id)))
 	last, cancel := context.WithTimeout(ctx, r.Timing.Post)
 	defer cancel()
@@ -108,8 +112,11 @@ func (r *Replier) showRequest(ctx context.Context, l locale.Locale, a *ingest.Qu
 		return
 	}
 	at := memory.MessageRef{Channel: a.Channel, Message: m.ID}
-	_ = r.Queue.Commit(last, []memory.Event{memory.QuestionOpened{Question: memory.OpenQuestion{Guild: a.Guild,
-		Channel: at.Channel, ID: at.Message}}})
+	_ = r.Queue.Commit(last, []memory.Event{memory.QuestionOpened{Question: memory.OpenQuestion{
+		Guild:   a.Guild,
+		Channel: at.Channel,
+		ID:      at.Message,
+	}}})
 	waiting.posted <- nil
 	<-waiting.over
 	r.dropRequest(ctx, at)
@@ -176,8 +183,12 @@ const requestIDs = 1 << 40
 func (t *Tracker) ask(id memory.MessageID) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	waiting := &request{id: memory.MessageID(1 + rand.Int64N(requestIDs)), posted: make(chan error, 1),
-		decided: make(chan struct{}), over: make(chan struct{})}
+	waiting := &request{
+		id:      memory.MessageID(1 + rand.Int64N(requestIDs)),
+		posted:  make(chan error, 1),
+		decided: make(chan struct{}),
+		over:    make(chan struct{}),
+	}
 	t.lookup(id).request = waiting
 	return waiting
 }

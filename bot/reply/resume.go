@@ -53,7 +53,12 @@ func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestio
 		return nil
 	}
 	if a == nil { // deleted, or it asks nothing now
-		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Withdrawn: true}
+		a = &ingest.Question{
+			ID:        q.ID,
+			Guild:     q.Guild,
+			Channel:   q.Channel,
+			Withdrawn: true,
+		}
 	}
 	a.Resumed = true
 	page, err := r.ownAfter(ctx, q)

@@ -91,7 +91,11 @@ type fullError struct {
 func (*fullError) Error() string { return "too many questions wait" }
 
 func newScheduler[J any](run func(J), done func()) *scheduler[J] {
-	s := &scheduler[J]{run: run, done: done, queues: map[memory.ChannelID]*channelQueue[J]{}}
+	s := &scheduler[J]{
+		run:    run,
+		done:   done,
+		queues: map[memory.ChannelID]*channelQueue[J]{},
+	}
 	s.changed = sync.NewCond(&s.mu)
 	return s
 }
@@ -146,7 +150,11 @@ func (s *scheduler[J]) queueOf(guild memory.GuildID, channel memory.ChannelID) *
 			t = q.tenant
 		}
 	}
-	s.queues[channel] = &channelQueue[J]{tenant: t, turn: s.turn(), notified: map[memory.UserID]bool{}}
+	s.queues[channel] = &channelQueue[J]{
+		tenant:   t,
+		turn:     s.turn(),
+		notified: map[memory.UserID]bool{},
+	}
 	return s.queues[channel]
 }
 

@@ -102,8 +102,12 @@ func (t *Tracker) Settle(last context.Context, a *ingest.Question, got Outcome) 
 	defer t.quota.release(a.ID)
 	if tokens := t.charge(a, got); tokens > 0 {
 		t.replier.Metrics.AnswerTokens.Add(float64(tokens))
-		_ = t.replier.Queue.Commit(last, []memory.Event{memory.Spent{Guild: a.Guild, User: a.Asker,
-			Question: a.Account(), Tokens: tokens}})
+		_ = t.replier.Queue.Commit(last, []memory.Event{memory.Spent{
+			Guild:    a.Guild,
+			User:     a.Asker,
+			Question: a.Account(),
+			Tokens:   tokens,
+		}})
 	}
 }
 

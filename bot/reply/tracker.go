@@ -17,9 +17,12 @@ const minKnownQuestions = 4096
 
 func newTracker(r *Replier) *Tracker {
 	t := &Tracker{
-		replier: r, quota: newQuota(), seed: maphash.MakeSeed(),
-		known: map[memory.MessageID]*question{}, removals: map[memory.MessageRef]removal{},
-		wake: make(chan struct{}, 1),
+		replier:  r,
+		quota:    newQuota(),
+		seed:     maphash.MakeSeed(),
+		known:    map[memory.MessageID]*question{},
+		removals: map[memory.MessageRef]removal{},
+		wake:     make(chan struct{}, 1),
 	}
 	t.scheduler = newScheduler(func(*ingest.Question) {}, r.Progress)
 	return t

@@ -93,15 +93,26 @@ type member struct {
 
 // New checks the configuration and returns a Pool that doesn't run.
 func New(cfg Config, log memory.Store, answers bot.Answerer, logger zerolog.Logger) (*Pool, error) {
-	rest, err := discord.NewClient(discord.Options{Token: cfg.Bot.Token, APIURL: cfg.Bot.APIURL, Client: cfg.Bot.Client,
-		Metrics: cfg.Bot.Metrics})
+	rest, err := discord.NewClient(discord.Options{
+		Token:   cfg.Bot.Token,
+		APIURL:  cfg.Bot.APIURL,
+		Client:  cfg.Bot.Client,
+		Metrics: cfg.Bot.Metrics,
+	})
 	if err != nil {
 		return nil, err
 	}
 	rest.Limit = rate.NewLimiter(requestsASecond, requestsAtOnce)
 	cfg.Bot.REST = rest
-	return &Pool{cfg: cfg, log: log, answers: answers, logger: logger, rest: rest, members: map[int]*member{},
-		freeFor: lease.Life}, nil
+	return &Pool{
+		cfg:     cfg,
+		log:     log,
+		answers: answers,
+		logger:  logger,
+		rest:    rest,
+		members: map[int]*member{},
+		freeFor: lease.Life,
+	}, nil
 }
 
 // Run runs the bots until ctx ends. It then hands all shards over within ten seconds, or if the cause is lease.ErrLost,

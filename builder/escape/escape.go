@@ -32,15 +32,32 @@ type Block struct {
 
 // The layouts.
 var (
-	InLine     = &Block{Newline: " ⏎ "}
-	BareLine   = &Block{Newline: " ⏎ ", Bare: true}
-	Indented   = &Block{Newline: "\n  ", indent: true}
-	BareText   = &Block{Newline: "\n  ", indent: true, Bare: true}
-	AnswerText = &Block{Newline: "\n", indent: true, Bare: true}
-	OwnText    = &Block{Newline: "\n", indent: true, Bare: true, Operator: true}
+	InLine   = &Block{Newline: " ⏎ "}
+	BareLine = &Block{Newline: " ⏎ ", Bare: true}
+	Indented = &Block{Newline: "\n  ", indent: true}
+	BareText = &Block{
+		Newline: "\n  ",
+		indent:  true,
+		Bare:    true,
+	}
+	AnswerText = &Block{
+		Newline: "\n",
+		indent:  true,
+		Bare:    true,
+	}
+	OwnText = &Block{
+		Newline:  "\n",
+		indent:   true,
+		Bare:     true,
+		Operator: true,
+	}
 	NameInLine = &Block{Newline: " "}
 	BareName   = &Block{Newline: " ", Bare: true}
-	FileText   = &Block{Newline: "\n  ", indent: true, below: true}
+	FileText   = &Block{
+		Newline: "\n  ",
+		indent:  true,
+		below:   true,
+	}
 )
 
 // Escaper escapes texts for one set of Words. It is safe for concurrent use.
@@ -66,8 +83,15 @@ type suspicion struct {
 // suspect returns a line of a text laid out as b.
 func (e *Escaper) suspect(line string, b *Block, first bool) suspicion {
 	first = first && !b.below
-	l := suspicion{Escaper: e, line: line, begins: b.Bare || !first, starts: b.Bare, flush: b.Bare && first &&
-		b != AnswerText, operator: b.Operator}
+	l := suspicion{
+		Escaper: e,
+		line:    line,
+		begins:  b.Bare || !first,
+		starts:  b.Bare,
+		flush: b.Bare && first &&
+			b != AnswerText,
+		operator: b.Operator,
+	}
 	if !first {
 		l.starts = b.Newline[0] == '\n'
 	}
@@ -99,7 +123,11 @@ type Words struct {
 
 // New returns an Escaper for prompts with these words. numbers says whether history items are numbered.
 func New(w Words, numbers bool) *Escaper {
-	e := &Escaper{numbers: numbers, signs: w.Signs, tag: string(Fold(w.Tag))}
+	e := &Escaper{
+		numbers: numbers,
+		signs:   w.Signs,
+		tag:     string(Fold(w.Tag)),
+	}
 	for _, title := range w.Titles {
 		words := strings.Fields(string(Fold(title)))
 		e.titles = append(e.titles, strings.Join(words, ""))

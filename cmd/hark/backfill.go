@@ -170,7 +170,11 @@ func listGaps(c *cobra.Command, k *archive.Archive) error {
 		if gap.After > 0 {
 			from = gap.After.Time().Format(cli.MinuteLayout)
 		}
-		at := memory.Channel{Guild: gap.Guild, ID: gap.Channel, Name: k.ChannelName(gap.Guild, gap.Channel)}
+		at := memory.Channel{
+			Guild: gap.Guild,
+			ID:    gap.Channel,
+			Name:  k.ChannelName(gap.Guild, gap.Channel),
+		}
 		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; still to fetch: %s to %s (%s)\n", label(k, at),
 			terminal.Plural(gap.Fetched, "message"), from, gap.Until.Time().Format(cli.MinuteLayout), why)
 	}

@@ -19,8 +19,12 @@ import (
 // choices returns what admins may set, and the defaults.
 func choices(c config.Config) answer.Choices {
 	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
-		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true,
-		Language: c.Builder.Language, Zone: c.Answer.Location(),
+		Model:       c.LLM.Model,
+		Persona:     c.Answer.Persona,
+		Temperature: c.LLM.Temperature,
+		Tools:       true,
+		Language:    c.Builder.Language,
+		Zone:        c.Answer.Location(),
 	}}
 	if c.Memory.LogBots {
 		all.Default.Bots = memory.BotsRemembered
@@ -78,13 +82,21 @@ func embedderHealth(a *setup.App) command.Service {
 }
 
 func service(name string, h endpoint.Health) command.Service {
-	return command.Service{Name: name, At: h.At, Took: h.Took, Failed: h.Failed, Rests: h.Rests}
+	return command.Service{
+		Name:   name,
+		At:     h.At,
+		Took:   h.Took,
+		Failed: h.Failed,
+		Rests:  h.Rests,
+	}
 }
 
 // privacy returns what members are told about how Hark is run.
 func privacy(c config.Config) command.Privacy {
 	p := command.Privacy{
-		Operator: c.Discord.Operator, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
+		Operator:  c.Discord.Operator,
+		Prompts:   c.Memory.KeepPrompts(),
+		Records:   c.Memory.KeepRecords(),
 		Summaries: c.Memory.Summaries != setup.SummariesOff,
 	}
 	if c.Web.MCP {

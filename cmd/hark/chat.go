@@ -24,8 +24,16 @@ func (f *flags) chatCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			talk := &console.Talk{App: a, Place: p, Speaker: as, Stdin: f.env.stdin, Stdout: f.env.stdout,
-				Out: c.OutOrStdout(), Warn: c.ErrOrStderr(), Env: f.env.lookup, Aside: f.env.interrupts,
+			talk := &console.Talk{
+				App:     a,
+				Place:   p,
+				Speaker: as,
+				Stdin:   f.env.stdin,
+				Stdout:  f.env.stdout,
+				Out:     c.OutOrStdout(),
+				Warn:    c.ErrOrStderr(),
+				Env:     f.env.lookup,
+				Aside:   f.env.interrupts,
 				Recall: func(t *console.Talk) *cobra.Command {
 					return f.within(t).searchCommand("recall QUESTION",
 						"Show what is remembered about something, and why it was found")
@@ -36,7 +44,12 @@ func (f *flags) chatCommand() *cobra.Command {
 				},
 				Forget: func(t *console.Talk, c *cobra.Command, k *archive.Archive, user, guild string,
 					yes bool) error {
-					o := forgetting{flags: f.within(t), user: user, guild: guild, yes: yes}
+					o := forgetting{
+						flags: f.within(t),
+						user:  user,
+						guild: guild,
+						yes:   yes,
+					}
 					return o.run(c, k)
 				},
 			}

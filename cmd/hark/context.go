@@ -22,7 +22,9 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	mode := ""
 	layout := ""
 	c := &cobra.Command{
-		Use: use, Short: short, Args: oneQuestion,
+		Use:   use,
+		Short: short,
+		Args:  oneQuestion,
 		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error {
 			q.Mode, q.Layout = builder.Mode(mode), builder.Layout(layout)
 			return a.context(c, app, q)
@@ -102,7 +104,12 @@ func condensedJSON(c *memory.Condensed) *jsonCondensed {
 	if c == nil {
 		return nil
 	}
-	out := &jsonCondensed{Until: c.Until, Text: c.Text, Made: c.Made.UTC(), Model: c.Model}
+	out := &jsonCondensed{
+		Until: c.Until,
+		Text:  c.Text,
+		Made:  c.Made.UTC(),
+		Model: c.Model,
+	}
 	for _, s := range c.Sources {
 		out.Sources = append(out.Sources, s.Message.String())
 	}
@@ -129,10 +136,20 @@ type jsonPrompt struct {
 func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	report := r.Prompt.Report
 	out := jsonPrompt{
-		Messages: p.Messages, Sections: cli.Sections(answer.SectionUses(report),
-			p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
-		Answer: report.Answer, Window: report.Window, Use: report.Use(), Warning: report.Use() >= memory.NearlyFull,
-		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why, Condensed: condensedJSON(r.Condensed),
+		Messages: p.Messages,
+		Sections: cli.Sections(answer.SectionUses(report),
+			p),
+		Tokens:    report.Tokens,
+		MaxTokens: report.MaxTokens,
+		TextOnly:  r.Result.TextOnly,
+		Answer:    report.Answer,
+		Window:    report.Window,
+		Use:       report.Use(),
+		Warning:   report.Use() >= memory.NearlyFull,
+		Mode:      string(r.Mode.Is),
+		ModeBy:    string(r.Mode.By),
+		ModeWhy:   r.Mode.Why,
+		Condensed: condensedJSON(r.Condensed),
 	}
 	for _, h := range r.Earlier {
 		out.Summaries = append(out.Summaries, jsonSummary{personaldata.SummaryOf(h.Summary), h.Relevance,

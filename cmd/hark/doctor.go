@@ -72,7 +72,12 @@ func (f *flags) examine(ctx context.Context, tell func(doctor.Finding)) {
 
 // doctor checks what c needs.
 func (f *flags) doctor(c config.Config) *doctor.Doctor {
-	return &doctor.Doctor{Config: c, Version: buildInfo().String(), Discord: f.env.transport(), Space: f.env.space}
+	return &doctor.Doctor{
+		Config:  c,
+		Version: buildInfo().String(),
+		Discord: f.env.transport(),
+		Space:   f.env.space,
+	}
 }
 
 // configPath returns where the configuration file is, or would be.

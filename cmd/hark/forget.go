@@ -138,8 +138,11 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
 	if err := o.confirm(ctx, o.yes, warning, "Forget it for good?"); err != nil {
 		return err
 	}
-	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere,
-		Why: memory.WhyAge, At: now}}
+	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{
+		Guild: memory.Everywhere,
+		Why:   memory.WhyAge,
+		At:    now,
+	}}
 	for _, f := range outdated {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
 		archive.AddReport(&receipt, gone)
@@ -241,7 +244,11 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target
 	if err := o.confirm(c.Context(), o.yes, warning, "Forget them for good?"); err != nil {
 		return err
 	}
-	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {
+	if err := k.Apply(c.Context(), memory.Deleted{
+		Guild:   target.Guild,
+		Channel: target.Channel,
+		IDs:     ids,
+	}); err != nil {
 		return err
 	}
 	if err := k.Erase(c.Context(), true); err != nil {
@@ -253,9 +260,14 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target
 func (o *forgetting) print(c *cobra.Command, k *archive.Archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
-		out := deletionReportJSON{Channel: f.Channel, User: f.User, Before: f.Before,
+		out := deletionReportJSON{
+			Channel:        f.Channel,
+			User:           f.User,
+			Before:         f.Before,
 			At:             f.At.UTC().Truncate(time.Second),
-			DeletionReport: r, OutOf: k.OutOfReach()}
+			DeletionReport: r,
+			OutOf:          k.OutOfReach(),
+		}
 		if f.Guild != memory.Everywhere {
 			out.Guild = f.Guild.String()
 		}

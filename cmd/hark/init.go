@@ -46,7 +46,11 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	if err := config.CheckEnv(f.env.environ()); err != nil {
 		return nil, err
 	}
-	s := &wizard{flags: f, Asker: terminal.NewAsker(f.env.stdin, f.env.stderr), text: newFileHead}
+	s := &wizard{
+		flags: f,
+		Asker: terminal.NewAsker(f.env.stdin, f.env.stderr),
+		text:  newFileHead,
+	}
 	s.path, _ = config.Find(f.config, f.env.lookup)
 	if info, err := os.Stat(filepath.Dir(s.path)); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config",

@@ -24,11 +24,24 @@ func (s *wizard) askModel(ctx context.Context) error {
 	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
 	l := &s.config.LLM
 	old := s.file.LLM
-	before := server{url: old.BaseURL, key: old.APIKey, model: old.Model}
-	offered := server{url: l.BaseURL, key: l.APIKey, model: l.Model, kind: s.kind}
+	before := server{
+		url:   old.BaseURL,
+		key:   old.APIKey,
+		model: old.Model,
+	}
+	offered := server{
+		url:   l.BaseURL,
+		key:   l.APIKey,
+		model: l.Model,
+		kind:  s.kind,
+	}
 	chosen, err := s.untilWell(ctx, offered, func(usual server) (server, error) {
-		return s.askServer(ctx, wanted{section: "llm.", question: "Which model shall write the answers?",
-			none: "none: answers quote what was said", fits: isWriter}, usual)
+		return s.askServer(ctx, wanted{
+			section:  "llm.",
+			question: "Which model shall write the answers?",
+			none:     "none: answers quote what was said",
+			fits:     isWriter,
+		}, usual)
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		*l = old
 		l.BaseURL = chosen.url
@@ -59,14 +72,32 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 		"HARK_EMBEDDING_MODEL", "HARK_EMBEDDING_PATH")
 	e := &s.config.Embedding
 	set := s.file.Embedding
-	before := server{url: set.BaseURL, key: set.APIKey, model: set.Model, path: set.Path}
-	offered := server{url: e.BaseURL, key: e.APIKey, model: e.Model, path: e.Path}
-	model := server{url: s.config.LLM.BaseURL, key: s.config.LLM.APIKey, model: s.config.LLM.Model, kind: s.kind}
+	before := server{
+		url:   set.BaseURL,
+		key:   set.APIKey,
+		model: set.Model,
+		path:  set.Path,
+	}
+	offered := server{
+		url:   e.BaseURL,
+		key:   e.APIKey,
+		model: e.Model,
+		path:  e.Path,
+	}
+	model := server{
+		url:   s.config.LLM.BaseURL,
+		key:   s.config.LLM.APIKey,
+		model: s.config.LLM.Model,
+		kind:  s.kind,
+	}
 	chosen, err := s.untilWell(ctx, offered, func(usual server) (server, error) {
-		return s.askServer(ctx, wanted{section: "embedding.",
+		return s.askServer(ctx, wanted{
+			section:  "embedding.",
 			question: "Which embedder shall find messages by their meaning?",
-			none:     "none: the built-in one, which sends nothing anywhere", other: &model,
-			fits: isEmbedder}, usual)
+			none:     "none: the built-in one, which sends nothing anywhere",
+			other:    &model,
+			fits:     isEmbedder,
+		}, usual)
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		*e = set
 		e.BaseURL = chosen.url
@@ -254,7 +285,11 @@ func (s *wizard) askDirectory(ctx context.Context, usual server) (server, error)
 	if err == nil { // Hark may be started elsewhere
 		path, err = filepath.Abs(path)
 	}
-	return server{url: usual.url, key: usual.key, path: path}, err
+	return server{
+		url:  usual.url,
+		key:  usual.key,
+		path: path,
+	}, err
 }
 
 // askServerAt asks for a server's address, unless its place says it, its key and the model.
@@ -324,7 +359,11 @@ func (s *wizard) askWhatAt(ctx context.Context, w wanted, address, kind string, 
 func (s *wizard) listModels(ctx context.Context, w wanted, at *server) ([]string, error) {
 	for {
 		listing, cancel := context.WithTimeout(ctx, listTime)
-		client := llm.New(llm.Config{BaseURL: at.url, APIKey: at.key.Reveal(), Timeout: listTime})
+		client := llm.New(llm.Config{
+			BaseURL: at.url,
+			APIKey:  at.key.Reveal(),
+			Timeout: listTime,
+		})
 		names, err := client.List(listing)
 		cancel()
 		if err == nil {

@@ -37,11 +37,20 @@ type usualSettings struct {
 
 var (
 	openAIServer = knownServer{
-		name: "OpenAI", url: openAI, embedURL: openAI, settings: usualSettings{thinking: "off"},
+		name:     "OpenAI",
+		url:      openAI,
+		embedURL: openAI,
+		settings: usualSettings{thinking: "off"},
 	}
 	ollamaServer = knownServer{
-		name: "Ollama", url: ollama, embedURL: ollama,
-		settings: usualSettings{window: 8192, thinking: "off", timeout: localTimeout},
+		name:     "Ollama",
+		url:      ollama,
+		embedURL: ollama,
+		settings: usualSettings{
+			window:   8192,
+			thinking: "off",
+			timeout:  localTimeout,
+		},
 	}
 )
 
@@ -82,7 +91,11 @@ var otherServers = []knownServer{
 	{
 		name: "LM Studio", url: "http://localhost:1234/v1", started: "lms load MODEL --context-length 8192",
 		embedURL: "http://localhost:1234/v1",
-		settings: usualSettings{window: 8192, thinking: "off", timeout: localTimeout},
+		settings: usualSettings{
+			window:   8192,
+			thinking: "off",
+			timeout:  localTimeout,
+		},
 	},
 	{
 		name: "vLLM", url: "http://localhost:8000/v1", started: "vllm serve MODEL --port 8000",

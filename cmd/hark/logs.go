@@ -17,8 +17,12 @@ func newLogger(c config.Log, w io.Writer, env func(string) (string, bool)) zerol
 	_, isTerminal := terminal.Of(w)
 	noColor, _ := env("NO_COLOR")
 	if c.Format == "text" || c.Format == "auto" && isTerminal {
-		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.DateTime, NoColor: !isTerminal || noColor != "",
-			FormatPrepare: readable}
+		w = zerolog.ConsoleWriter{
+			Out:           w,
+			TimeFormat:    time.DateTime,
+			NoColor:       !isTerminal || noColor != "",
+			FormatPrepare: readable,
+		}
 	}
 	level, err := zerolog.ParseLevel(c.Level)
 	if err != nil {

@@ -24,8 +24,12 @@ func main() {
 	ctx = interrupts.Watch(ctx)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	env := environment{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		lookup: os.LookupEnv, environ: os.Environ, interrupts: interrupts,
+		stdin:      os.Stdin,
+		stdout:     os.Stdout,
+		stderr:     os.Stderr,
+		lookup:     os.LookupEnv,
+		environ:    os.Environ,
+		interrupts: interrupts,
 	}
 	os.Exit(run(ctx, env, os.Args[1:]))
 }

@@ -36,10 +36,17 @@ func (f *flags) mcpCommand() *cobra.Command {
 				return errors.New("for whom? Give --as NAME for what a member may read in Discord, or --operator for what you " +
 					"may read: everything but direct messages")
 			}
-			s := mcpserver.Config{Engine: a.Answers, Version: buildInfo().version,
-				Reader: "what is remembered, as the operator reads it: everything but direct messages, also what members can't read",
+			s := mcpserver.Config{
+				Engine:  a.Answers,
+				Version: buildInfo().version,
+				Reader:  "what is remembered, as the operator reads it: everything but direct messages, also what members can't read",
 				Asker: func(context.Context) (answer.Question, error) {
-					return answer.Question{Now: time.Now(), Operator: true, Everywhere: true, Guild: memory.LocalGuild}, nil
+					return answer.Question{
+						Now:        time.Now(),
+						Operator:   true,
+						Everywhere: true,
+						Guild:      memory.LocalGuild,
+					}, nil
 				},
 				Failed: func(tool string, err error) { fmt.Fprintf(f.env.stderr, "hark: %s: %v\n", tool, err) },
 			}
@@ -103,7 +110,11 @@ func (f *flags) readerCalled(ctx context.Context, a *setup.App, name, server str
 	var found []*mcpReader
 	for _, p := range known {
 		if g, err := a.Store.Guild(ctx, p.Guild); err == nil && g.ID != memory.LocalGuild && g.ID != memory.DirectGuild && g.Left.IsZero() && p.ID == user {
-			found = append(found, &mcpReader{guild: g, person: p, people: a.Store.People})
+			found = append(found, &mcpReader{
+				guild:  g,
+				person: p,
+				people: a.Store.People,
+			})
 		}
 	}
 	switch len(found) {
@@ -123,15 +134,23 @@ func memberClient(f *flags, cfg config.Config) (*discord.Client, error) {
 	if !cfg.Discord.Token.IsSet() {
 		return nil, nil
 	}
-	return discord.NewClient(discord.Options{Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL,
-		Client: f.env.discord})
+	return discord.NewClient(discord.Options{
+		Token:  cfg.Discord.Token.Reveal(),
+		APIURL: cfg.Discord.APIURL,
+		Client: f.env.discord,
+	})
 }
 
 // ask returns a question of the member's, with their roles as Discord has them now, or without a token as they were
 // last seen.
 func (r *mcpReader) ask(ctx context.Context) (answer.Question, error) {
-	q := answer.Question{Guild: r.guild.ID, Asker: r.person.ID, Name: r.person.DisplayName(), Now: time.Now(),
-		OnlyAsker: true}
+	q := answer.Question{
+		Guild:     r.guild.ID,
+		Asker:     r.person.ID,
+		Name:      r.person.DisplayName(),
+		Now:       time.Now(),
+		OnlyAsker: true,
+	}
 	if r.rest != nil {
 		m, err := r.rest.Member(ctx, r.guild.ID, r.person.ID)
 		if errors.Is(err, discord.ErrNoMember) {

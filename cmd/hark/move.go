@@ -60,7 +60,11 @@ func (f *flags) moveCommand() *cobra.Command {
 func targetOf(cfg config.Config, to, keyFile string) (store.Place, error) {
 	switch {
 	case postgres.IsURL(to):
-		return store.Place{Dir: cfg.Data, URL: to, KeyFile: keyFile}, nil
+		return store.Place{
+			Dir:     cfg.Data,
+			URL:     to,
+			KeyFile: keyFile,
+		}, nil
 	case to == "" || strings.Contains(to, "://"):
 		return store.Place{}, errors.New("move to where? Write --to DIRECTORY, or --to postgres://USER@HOST:5432/DATABASE")
 	}

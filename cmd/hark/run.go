@@ -38,7 +38,11 @@ func (f *flags) runCommand() *cobra.Command {
 		Long:  "Runs the bot until Ctrl-C or SIGTERM. Restart it to apply a changed configuration: nothing said meanwhile is lost.",
 		Args:  cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return (&runner{flags: f, wait: wait, look: 10 * time.Second}).run(c.Context())
+			return (&runner{
+				flags: f,
+				wait:  wait,
+				look:  10 * time.Second,
+			}).run(c.Context())
 		},
 	}
 	c.Flags().BoolVar(&wait, "wait", false,
@@ -100,7 +104,11 @@ func (r *runner) openToPrograms() *mcpserver.Open {
 	if now == nil {
 		return nil
 	}
-	return &mcpserver.Open{Store: now.app.Store, Engine: now.app.Answers, Asker: now.bot.Asker}
+	return &mcpserver.Open{
+		Store:  now.app.Store,
+		Engine: now.app.Answers,
+		Asker:  now.bot.Asker,
+	}
 }
 
 var errStopped = errors.New("stopped")
@@ -255,19 +263,34 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) error {
 	log := setup.MeteredStore{Store: a.Store, Metrics: a.Metrics}
 	table := a.Store.Leases()
-	door, err := shards.New(shards.Config{Shards: int(cfg.Discord.Shards), Table: table, Bot: bot.Config{
-		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
-		Policy: setup.Policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
-		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
-		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
-		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
-		Retention: cfg.Memory.Retention.Duration,
-		Metrics:   a.Metrics, Version: buildInfo().version,
-		Health: func() command.Health { return healthOf(a) }, Privacy: privacy(cfg),
-		Teller:   a.Teller,
-		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
-		Progress: r.env.progress,
-	}}, log, a.Answers, r.log)
+	door, err := shards.New(shards.Config{
+		Shards: int(cfg.Discord.Shards),
+		Table:  table,
+		Bot: bot.Config{
+			Token:        cfg.Discord.Token.Reveal(),
+			APIURL:       cfg.Discord.APIURL,
+			LogBots:      cfg.Memory.LogBots,
+			Policy:       setup.Policy(cfg),
+			CatchUp:      cfg.Memory.CatchUp.Duration,
+			Reconcile:    cfg.Memory.Reconcile,
+			AnswerMissed: cfg.Discord.AnswerMissed.Duration,
+			EditAnswers:  cfg.Memory.EditAnswers,
+			NoRecords:    cfg.Memory.KeepRecords() == 0,
+			SessionGap:   cfg.Memory.SessionGap.Duration,
+			Choices:      choices(cfg),
+			Limits:       askingLimits(cfg),
+			Retention:    cfg.Memory.Retention.Duration,
+			Metrics:      a.Metrics,
+			Version:      buildInfo().version,
+			Health:       func() command.Health { return healthOf(a) },
+			Privacy:      privacy(cfg),
+			Teller:       a.Teller,
+			DevGuild:     memory.GuildID(cfg.Discord.Guild()),
+			Client:       r.env.discord,
+			State:        r.notify.state,
+			Progress:     r.env.progress,
+		},
+	}, log, a.Answers, r.log)
 	if err != nil {
 		return err
 	}
@@ -278,11 +301,18 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	house := memory.Janitor{Store: log, Retention: cfg.Memory.Retention.Duration,
-		Prompts: cfg.Memory.KeepPrompts(), Records: setup.RecordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
-		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
+	house := memory.Janitor{
+		Store:     log,
+		Retention: cfg.Memory.Retention.Duration,
+		Prompts:   cfg.Memory.KeepPrompts(),
+		Records:   setup.RecordRetention(cfg),
+		Done:      r.forgotten,
+		Waits:     r.expiring,
+		Progress:  r.env.progress,
+		Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
-		}}
+		},
+	}
 	// The janitor's looks into the store also tell the indexer what other processes logged.
 	stoodIn := a.StandIn() != nil
 	group.Go(func() error {
@@ -313,9 +343,14 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 
 // indexer returns what embeds messages in the background.
 func (r *runner) indexer(s memory.VectorQueue, e memory.Embedder) memory.Indexer {
-	return memory.Indexer{Queue: s, Embedder: e, Progress: r.indexed, Failed: func(err error, wait time.Duration) {
-		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
-	}}
+	return memory.Indexer{
+		Queue:    s,
+		Embedder: e,
+		Progress: r.indexed,
+		Failed: func(err error, wait time.Duration) {
+			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
+		},
+	}
 }
 
 // checkWindows logs which models' windows are too small for what is configured.

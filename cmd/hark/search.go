@@ -231,9 +231,16 @@ func shownOf(ctx context.Context, k *archive.Archive, h search.Hit) (shownHit, e
 	}
 	called, err := k.ExternalIDs(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
-		Relevance: h.Relevance, Channel: k.ChannelName(m.Guild, m.Channel), ChannelID: m.Channel, MessageID: m.ID,
-		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(),
-		Text: m.Text(), Why: []string{}, place: k.PlaceName(m.Guild, m.Channel),
+		Relevance: h.Relevance,
+		Channel:   k.ChannelName(m.Guild, m.Channel),
+		ChannelID: m.Channel,
+		MessageID: m.ID,
+		Name:      called[m.ID],
+		Author:    cmp.Or(people[m.Author].DisplayName(), m.Author.String()),
+		Time:      m.Time(),
+		Text:      m.Text(),
+		Why:       []string{},
+		place:     k.PlaceName(m.Guild, m.Channel),
 	}
 	for _, w := range h.Why {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))

@@ -124,7 +124,11 @@ func traceOf(ctx context.Context, k *archive.Archive, id string) (memory.Trace, 
 	if err != nil || n <= 0 || n == math.MaxInt64 {
 		return memory.Trace{}, fmt.Errorf("no answer has the id %q: \"hark trace\" lists the last answers", id)
 	}
-	traces, err := k.Traces(ctx, memory.TraceQuery{Before: memory.MessageID(n) + 1, Limit: 1, Prompts: true})
+	traces, err := k.Traces(ctx, memory.TraceQuery{
+		Before:  memory.MessageID(n) + 1,
+		Limit:   1,
+		Prompts: true,
+	})
 	if err != nil {
 		return memory.Trace{}, err
 	}
@@ -247,11 +251,28 @@ type jsonSentPrompt struct {
 
 func traceJSON(k *archive.Archive, t memory.Trace) jsonTrace {
 	return jsonTrace{
-		Answer: t.Answer, Time: t.Answer.Time().UTC(), Server: t.Guild, Channel: k.ChannelName(t.Guild, t.Channel),
-		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Origin: t.Origin, Layout: t.Layout, Mode: t.Mode,
-		Tokens: t.Tokens, MaxTokens: t.MaxTokens, Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull,
-		Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
-		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(),
-		Sections: cli.Sections(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
+		Answer:    t.Answer,
+		Time:      t.Answer.Time().UTC(),
+		Server:    t.Guild,
+		Channel:   k.ChannelName(t.Guild, t.Channel),
+		ChannelID: t.Channel,
+		Question:  t.Question,
+		Model:     t.Model,
+		Origin:    t.Origin,
+		Layout:    t.Layout,
+		Mode:      t.Mode,
+		Tokens:    t.Tokens,
+		MaxTokens: t.MaxTokens,
+		Window:    t.Window,
+		Use:       t.Use(),
+		Warning:   t.Use() >= memory.NearlyFull,
+		Recalled:  len(t.Recalled),
+		HeldBack:  t.HeldBack,
+		Condensed: condensedIn(t),
+		TextOnly:  t.TextOnly,
+		SearchMS:  t.Search.Milliseconds(),
+		TotalMS:   t.Total.Milliseconds(),
+		Sections:  cli.Sections(t.Sections, memory.Prompt{}),
+		Calls:     callsJSON(t.Calls),
 	}
 }

@@ -92,12 +92,18 @@ func (f *flags) serveWeb(c *cobra.Command, cfg config.Config, listen string) (er
 
 // webConfig returns what the page needs, without a bot.
 func (f *flags) webConfig(cfg config.Config, address string, app func() *setup.App) web.Config {
-	return web.Config{Web: cfg.Web, Dir: cfg.Data, Address: address, Version: buildInfo().String(), App: app,
+	return web.Config{
+		Web:     cfg.Web,
+		Dir:     cfg.Data,
+		Address: address,
+		Version: buildInfo().String(),
+		App:     app,
 		Examine: func(ctx context.Context, brief bool, tell func(doctor.Finding)) {
 			d := f.doctor(cfg)
 			d.Brief = brief
 			d.Examine(ctx, f.configPath(), nil, tell)
-		}}
+		},
+	}
 }
 
 // inspect returns the inspection page of the running bot.
@@ -115,7 +121,11 @@ func (r *runner) inspect(cfg config.Config, address string) *web.Site {
 			return live
 		}
 		for _, s := range now.bot.Shards() {
-			live.Shards = append(live.Shards, web.Shard{Name: s.String(), Connected: s.Connected, Guilds: s.Guilds})
+			live.Shards = append(live.Shards, web.Shard{
+				Name:      s.String(),
+				Connected: s.Connected,
+				Guilds:    s.Guilds,
+			})
 		}
 		live.Events = now.bot.Waiting()
 		live.RoleSets = now.bot.RoleSets

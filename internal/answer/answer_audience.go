@@ -22,8 +22,14 @@ type answerAudience struct {
 
 // audienceIn returns that of a channel where everybody present has seen what was said since present.
 func (now readableScope) audienceIn(channel memory.ChannelID, present memory.MessageID) *answerAudience {
-	return &answerAudience{readableScope: now, channel: channel, present: present, judged: map[memory.MessageRef]bool{},
-		usableAt: map[memory.MessageRef]bool{}, traces: map[memory.MessageRef]memory.Trace{}}
+	return &answerAudience{
+		readableScope: now,
+		channel:       channel,
+		present:       present,
+		judged:        map[memory.MessageRef]bool{},
+		usableAt:      map[memory.MessageRef]bool{},
+		traces:        map[memory.MessageRef]memory.Trace{},
+	}
 }
 
 func (d *answerAudience) ref(id memory.MessageID) memory.MessageRef {

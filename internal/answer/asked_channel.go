@@ -132,8 +132,13 @@ func (e *Engine) latestOf(ctx context.Context, q Question, r *recalled,
 		latest, err = e.upstream.current(ctx, latest)
 	}
 	for _, m := range slices.Backward(latest) {
-		hits = append(hits, search.Hit{Message: m, Excerpt: []memory.Message{m}, To: len(m.Text()), Relevance: relevance,
-			Why: []search.Reason{{Kind: whyChannel}}})
+		hits = append(hits, search.Hit{
+			Message:   m,
+			Excerpt:   []memory.Message{m},
+			To:        len(m.Text()),
+			Relevance: relevance,
+			Why:       []search.Reason{{Kind: whyChannel}},
+		})
 	}
 	return hits, err
 }

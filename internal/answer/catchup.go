@@ -191,9 +191,13 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	tokens += used
 	c.Left = from
 	reply, err := digest.Ask(ctx, m.resolved.model, "a summary", catchUpPatience,
-		chat.Request{Temperature: m.resolved.Temperature, Tenant: uint64(q.Guild), Messages: []chat.Message{
-			{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
-		}})
+		chat.Request{
+			Temperature: m.resolved.Temperature,
+			Tenant:      uint64(q.Guild),
+			Messages: []chat.Message{
+				{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
+			},
+		})
 	log.AddUsage(m.resolved.builder, reply, tokens)
 	c.Usage = log.Usage
 	if err != nil {

@@ -16,7 +16,11 @@ import (
 // cite returns the answer with this text and its citations.
 func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string) Answer {
 	text, cited := manifest.Citations(text, r.numbers())
-	a := Answer{Text: text, Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
+	a := Answer{
+		Text:     text,
+		Unranked: r.result.RerankFailed,
+		Trace:    e.trace(q, r),
+	}
 	for _, n := range cited {
 		hit, _ := r.shown.Hit(n)
 		a.Sources = append(a.Sources, r.source(n, hit.Message))
@@ -39,9 +43,16 @@ func (r *recalled) numbers() manifest.Numbers {
 
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	return memory.Trace{
-		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
-		Mode: string(r.mode.Is), Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
-		Built: r.built, Began: r.began,
+		Guild:    q.Guild,
+		Channel:  q.Channel,
+		Question: q.ID,
+		Asker:    q.Asker,
+		Mode:     string(r.mode.Is),
+		Search:   r.search,
+		Total:    r.elapsed(),
+		TextOnly: r.result.TextOnly,
+		Built:    r.built,
+		Began:    r.began,
 	}
 }
 
@@ -142,7 +153,11 @@ func (q Question) asSource() []memory.Source {
 	if q.ID == 0 {
 		return nil
 	}
-	return []memory.Source{memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)}
+	return []memory.Source{memory.Message{
+		Channel: q.Channel,
+		ID:      q.ID,
+		Edited:  q.Edited,
+	}.AsSource(true)}
 }
 
 // commonTerms returns the terms that too many messages have to tell of one; none if they can't be counted.

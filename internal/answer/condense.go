@@ -23,9 +23,15 @@ func (e *Engine) noticeLong(q Question, r *recalled) {
 		!e.isDue(r.resolved, r.turns[r.older:], r.names) {
 		return
 	}
-	at := Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, WaitReady: q.WaitReady,
-		Attended: q.Attended,
-		RoleSets: q.RoleSets}
+	at := Question{
+		ID:        q.ID,
+		Guild:     q.Guild,
+		Channel:   q.Channel,
+		Now:       q.Now,
+		WaitReady: q.WaitReady,
+		Attended:  q.Attended,
+		RoleSets:  q.RoleSets,
+	}
 	e.options.Long(q.Channel, func(ctx context.Context) (*digest.Part, error) { return e.longPart(ctx, at) })
 }
 
@@ -66,9 +72,14 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 		return nil, err
 	}
 	return &digest.Part{
-		Guild: q.Guild, Channel: q.Channel, Messages: olderPart(turns, e.options.CondenseTurns),
-		Before: t.condensed, Sources: t.sources,
-		Name: now.names.of, Model: v.model, Builder: v.builder,
+		Guild:    q.Guild,
+		Channel:  q.Channel,
+		Messages: olderPart(turns, e.options.CondenseTurns),
+		Before:   t.condensed,
+		Sources:  t.sources,
+		Name:     now.names.of,
+		Model:    v.model,
+		Builder:  v.builder,
 		Holds: func(ctx context.Context, messages []memory.Message) (bool, error) {
 			now, err := e.readScope(ctx, q)
 			if err != nil || !now.here {

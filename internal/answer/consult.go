@@ -103,7 +103,11 @@ func shownBy(part builder.Part, r *recalled) manifest.Emission {
 	for _, line := range part.Shown {
 		shown[line.Message] = true
 	}
-	e := manifest.Emission{People: r.result.People[:part.People], Lore: loreOf(r.result.Lore[:part.Lore]), Said: r.said}
+	e := manifest.Emission{
+		People: r.result.People[:part.People],
+		Lore:   loreOf(r.result.Lore[:part.Lore]),
+		Said:   r.said,
+	}
 	for _, h := range r.result.Hits {
 		for _, m := range h.Excerpt {
 			if shown[m.ID] {
@@ -181,8 +185,12 @@ func (e *Engine) consult(ctx context.Context, q Question,
 	q.Session = []memory.Message{}
 	ctx = withLookUps(ctx)
 	for range consultTries {
-		r := &recalled{unlogged: true, shown: manifest.New(), mode: Mode{Is: builder.ModeGeneral},
-			log: &tools.CallLog{Question: q.forTools()}}
+		r := &recalled{
+			unlogged: true,
+			shown:    manifest.New(),
+			mode:     Mode{Is: builder.ModeGeneral},
+			log:      &tools.CallLog{Question: q.forTools()},
+		}
 		var err error
 		r.readableScope, err = e.readScope(ctx, q)
 		if err != nil {

@@ -110,11 +110,25 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 		o.CondenseTurns = 32
 	}
 	o.Metrics = metrics.Or(o.Metrics)
-	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
+	e := &Engine{
+		search:   searcher,
+		builder:  b,
+		model:    model,
+		options:  o,
+		now:      time.Now,
+		upstream: &upstream{},
+	}
 	e.log = checkedLog{log, e.upstream}
-	e.tools = tools.New(tools.Options{Rounds: o.ToolRounds, Tokens: o.ToolTokens, Time: o.ToolTime,
-		RecordKey: o.RecordKey, NoRecords: o.NoRecords, Remote: o.Remote, Metrics: o.Metrics,
-		Now: func() time.Time { return e.now() }})
+	e.tools = tools.New(tools.Options{
+		Rounds:    o.ToolRounds,
+		Tokens:    o.ToolTokens,
+		Time:      o.ToolTime,
+		RecordKey: o.RecordKey,
+		NoRecords: o.NoRecords,
+		Remote:    o.Remote,
+		Metrics:   o.Metrics,
+		Now:       func() time.Time { return e.now() },
+	})
 	return e
 }
 

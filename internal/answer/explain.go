@@ -102,7 +102,10 @@ func explained(ctx context.Context, now readableScope, t memory.Trace) ([]Explai
 			continue
 		}
 		told = append(told, Explained{
-			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark &&
+			TraceHit: hit,
+			Author:   m.Author,
+			Text:     m.Text(),
+			Changed: m.Kind != memory.FromHark &&
 				m.AsSource(false).Version != hit.Edited,
 			Source: now.source(hit.Number, m),
 		})

@@ -222,7 +222,11 @@ func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 		for _, f := range files {
 			lines = append(lines, f.line(q))
 			if f.use != useName {
-				payload = append(payload, builder.File{Name: f.Name, Text: f.text, Image: f.tokens})
+				payload = append(payload, builder.File{
+					Name:  f.Name,
+					Text:  f.text,
+					Image: f.tokens,
+				})
 			}
 		}
 		in.Query.Content = strings.Join(lines, "\n")

@@ -88,9 +88,18 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
 		r.log.Restart()
-		return Answer{Text: r.resolved.say(withdrawn), ModelError: err,
-			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
-				Sources: q.asSource(), Asker: q.Asker, Origin: memory.Origin{Writer: memory.TakenBack}}}, nil
+		return Answer{
+			Text:       r.resolved.say(withdrawn),
+			ModelError: err,
+			Trace: memory.Trace{
+				Guild:    q.Guild,
+				Channel:  q.Channel,
+				Question: q.ID,
+				Sources:  q.asSource(),
+				Asker:    q.Asker,
+				Origin:   memory.Origin{Writer: memory.TakenBack},
+			},
+		}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found may be gone, or closed, by now.
@@ -146,8 +155,17 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
 	}
-	out := Recalled{Result: r.result, Left: r.weak, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
-		Settings: r.resolved.Settings, Usage: r.log.Usage, Parts: r.parts(), Took: r.search}
+	out := Recalled{
+		Result:   r.result,
+		Left:     r.weak,
+		Prompt:   r.Prompt,
+		Earlier:  r.summaries,
+		Mode:     r.mode,
+		Settings: r.resolved.Settings,
+		Usage:    r.log.Usage,
+		Parts:    r.parts(),
+		Took:     r.search,
+	}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed
 	}
@@ -162,8 +180,12 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 // with an error.
 func (e *Engine) recall(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
 	now := time.Now()
-	r := &recalled{started: now, unlogged: q.Session != nil, maxTokens: most,
-		log: &tools.CallLog{Question: q.forTools(), Started: now}}
+	r := &recalled{
+		started:   now,
+		unlogged:  q.Session != nil,
+		maxTokens: most,
+		log:       &tools.CallLog{Question: q.forTools(), Started: now},
+	}
 	var err error
 	r.readableScope, err = e.readScope(ctx, q)
 	if err != nil {
@@ -280,8 +302,13 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	if r.condensed != nil {
 		in.Condensed = r.names.named(r.condensed.Text)
 	}
-	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now,
-		Content: r.names.named(q.Text)}
+	in.Query = builder.Turn{
+		Speaker: q.Name,
+		Role:    builder.RoleUser,
+		Author:  q.Asker,
+		Time:    q.Now,
+		Content: r.names.named(q.Text),
+	}
 	in.Channel, in.Title = r.names.place(q.Channel)
 	return in
 }
@@ -298,7 +325,12 @@ func (r *recalled) parts() []Part {
 	lines := r.Prompt.Shown
 	var parts []Part
 	for _, s := range r.Prompt.Spans {
-		part := Part{Section: s.Type, Message: s.Message, Start: s.Start, End: s.End}
+		part := Part{
+			Section: s.Type,
+			Message: s.Message,
+			Start:   s.Start,
+			End:     s.End,
+		}
 		switch s.Type {
 		case builder.SectionParticipants:
 			p := r.result.People[s.Item].Person
@@ -307,17 +339,29 @@ func (r *recalled) parts() []Part {
 		case builder.SectionHistory:
 			id := lines[0].Message
 			lines = lines[1:]
-			part.Source = memory.Source{Kind: memory.SourceMessage, Channel: channels[id], ID: int64(id)}
+			part.Source = memory.Source{
+				Kind:    memory.SourceMessage,
+				Channel: channels[id],
+				ID:      int64(id),
+			}
 		case builder.SectionLore:
 			l := r.result.Lore[s.Item].Lore
 			part.Source = memory.Source{Kind: memory.SourceLore, ID: l.ID}
 			part.Guild = l.Guild
 		case builder.SectionPreviousContext:
 			of := earlier[s.Item].Summary
-			part.Source = memory.Source{Kind: memory.SourceSummary, Channel: of.Channel, ID: int64(of.ID)}
+			part.Source = memory.Source{
+				Kind:    memory.SourceSummary,
+				Channel: of.Channel,
+				ID:      int64(of.ID),
+			}
 		case builder.SectionSession:
 			m := r.turns[s.Item][0]
-			part.Source = memory.Source{Kind: memory.SourceMessage, Channel: m.Channel, ID: int64(m.ID)}
+			part.Source = memory.Source{
+				Kind:    memory.SourceMessage,
+				Channel: m.Channel,
+				ID:      int64(m.ID),
+			}
 		}
 		parts = append(parts, part)
 	}

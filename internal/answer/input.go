@@ -23,8 +23,12 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location,
 	var in builder.Input
 	for _, p := range result.People {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: personData(p.Person,
-				zone, personName), Main: p.Main,
+			ID:         p.Person.ID,
+			Name:       p.Person.DisplayName(),
+			LastActive: p.Presence.Last,
+			Data: personData(p.Person,
+				zone, personName),
+			Main: p.Main,
 		})
 	}
 	for _, hit := range result.Lore {
@@ -44,8 +48,14 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location,
 				continue
 			}
 			shown[m.ID] = true
-			line := builder.Line{Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
-				Starred: m.Starred}
+			line := builder.Line{
+				Message: m.ID,
+				Author:  m.Author,
+				Time:    m.Time(),
+				Content: m.Text(),
+				Tokens:  m.Tokens,
+				Starred: m.Starred,
+			}
 			if m.ID == hit.Message.ID {
 				item.Hit = len(item.Lines)
 				if said := passage(hit, bestShown); said != line.Content {

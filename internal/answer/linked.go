@@ -53,8 +53,13 @@ func (e *Engine) linked(ctx context.Context, q Question, r *recalled,
 		if at < 0 {
 			continue
 		}
-		hits = append(hits, search.Hit{Message: said[at], Excerpt: said, To: len(said[at].Text()),
-			Relevance: linkedRelevance, Why: []search.Reason{{Kind: whyLinked}}})
+		hits = append(hits, search.Hit{
+			Message:   said[at],
+			Excerpt:   said,
+			To:        len(said[at].Text()),
+			Relevance: linkedRelevance,
+			Why:       []search.Reason{{Kind: whyLinked}},
+		})
 	}
 	return hits, nil
 }

@@ -143,9 +143,13 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 		fmt.Fprintf(&b, "%s: %s\n", oneLine(r.names.of(m.Author), 100), oneLine(r.names.named(m.Text()), rewriteRunes))
 	}
 	fmt.Fprintf(&b, "\nQuestion by %s: %s", oneLine(q.Name, 100), oneLine(r.names.named(q.Text), rewriteRunes))
-	reply, err := model.Chat(ctx, chat.Request{Brief: true, Tenant: uint64(q.Guild), Messages: []chat.Message{
-		{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
-	}}, func(string) {})
+	reply, err := model.Chat(ctx, chat.Request{
+		Brief:  true,
+		Tenant: uint64(q.Guild),
+		Messages: []chat.Message{
+			{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
+		},
+	}, func(string) {})
 	built := r.resolved.builder
 	r.log.AddUsage(built, reply, built.MessageTokens(rewriteTask)+built.MessageTokens(b.String()))
 	made := strings.TrimSpace(reply.Text)

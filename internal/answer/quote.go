@@ -60,7 +60,12 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, writer memo
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", r.resolved.attribution(s, by), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
-	origin := memory.Origin{Writer: writer, Found: r.found(), Messages: len(a.Sources), Lore: len(shown.Lore)}
+	origin := memory.Origin{
+		Writer:   writer,
+		Found:    r.found(),
+		Messages: len(a.Sources),
+		Lore:     len(shown.Lore),
+	}
 	switch {
 	case origin.Quotes():
 		origin.Found = memory.FoundEnough

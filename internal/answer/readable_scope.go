@@ -141,7 +141,11 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	if q.Everywhere && q.Operator {
 		return digest.Each(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
 	}
-	place := search.Place{Channel: q.Channel, Operator: q.Operator, Asker: q.Roles}
+	place := search.Place{
+		Channel:  q.Channel,
+		Operator: q.Operator,
+		Asker:    q.Roles,
+	}
 	if q.OnlyAsker {
 		place.Viewer = q.Asker
 		place.Roles = q.Roles
@@ -191,8 +195,13 @@ func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 func (now *readableScope) source(n int, m memory.Message) Source {
 	channel := now.names.channels[m.Channel]
 	return Source{
-		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-		Place: memory.PlaceName(&channel, now.names.parent(channel)), Time: m.Time().In(now.settings.Zone),
+		Number:    n,
+		Guild:     m.Guild,
+		Channel:   m.Channel,
+		Message:   m.ID,
+		Author:    now.names.of(m.Author),
+		Place:     memory.PlaceName(&channel, now.names.parent(channel)),
+		Time:      m.Time().In(now.settings.Zone),
 		Unplaced:  channel.Unplaced || channel.Kind == memory.LocalChannel,
 		Forwarded: m.IsCopy(),
 	}

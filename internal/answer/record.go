@@ -25,17 +25,22 @@ func (r *recalled) record(round int, rec memory.Record) {
 // recordQuestion records the question. It doesn't count what was found: nothing says who may know of that.
 func (e *Engine) recordQuestion(q Question, r *recalled) {
 	r.record(0, memory.Record{
-		Timestamp: q.Now, Speaker: memory.SpeakerUser, Method: tools.MethodAsk,
-		Kwargs: map[string]any{"text": e.tools.Print(q.Text), "mode": string(r.mode.Is), "mode_by": string(r.mode.By)},
+		Timestamp: q.Now,
+		Speaker:   memory.SpeakerUser,
+		Method:    tools.MethodAsk,
+		Kwargs:    map[string]any{"text": e.tools.Print(q.Text), "mode": string(r.mode.Is), "mode_by": string(r.mode.By)},
 	})
 }
 
 func (e *Engine) recordAnswer(r *recalled, a Answer, err error) {
 	l := r.log
 	rec := memory.Record{
-		Timestamp: e.now(), Speaker: memory.SpeakerAgent, Method: tools.MethodAnswer, More: tools.Took(r.elapsed()),
-		Kwargs:  map[string]any{"text": e.tools.Print(a.Text)},
-		Outcome: "answered, " + tools.Plural(len(a.Sources), "source"),
+		Timestamp: e.now(),
+		Speaker:   memory.SpeakerAgent,
+		Method:    tools.MethodAnswer,
+		More:      tools.Took(r.elapsed()),
+		Kwargs:    map[string]any{"text": e.tools.Print(a.Text)},
+		Outcome:   "answered, " + tools.Plural(len(a.Sources), "source"),
 	}
 	if !l.Restarted {
 		maps.Copy(rec.Kwargs, map[string]any{
@@ -73,9 +78,12 @@ func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	t.Layout = string(r.Prompt.Layout())
 	t.Sections = SectionUses(report)
 	if len(r.talk.Messages) > 0 {
-		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.talk.Tokens,
+		t.Sections = append(t.Sections, memory.TraceUse{
+			Section:  toolSection,
+			Tokens:   r.talk.Tokens,
 			Ceiling:  e.tools.Ceiling(&r.talk, r.resolved.builder, r.Prompt.Report.Tokens),
-			Included: len(r.talk.Messages)})
+			Included: len(r.talk.Messages),
+		})
 	}
 	if r.unlogged {
 		return
@@ -90,8 +98,11 @@ func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 			m.Content += "\n" + c.Name + c.Arguments
 		}
 		m.Content = strings.TrimSpace(m.Content)
-		p.Boundaries = append(p.Boundaries, memory.Boundary{Section: toolSection, Message: len(p.Messages),
-			End: len(m.Content)})
+		p.Boundaries = append(p.Boundaries, memory.Boundary{
+			Section: toolSection,
+			Message: len(p.Messages),
+			End:     len(m.Content),
+		})
 		p.Messages = append(p.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
 	}
 	p.Built = r.started
@@ -104,8 +115,12 @@ func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
 	}
 	for _, b := range p.Boundaries {
-		kept.Boundaries = append(kept.Boundaries, memory.Boundary{Section: string(b.Type), Message: b.Message,
-			Start: b.Start, End: b.End})
+		kept.Boundaries = append(kept.Boundaries, memory.Boundary{
+			Section: string(b.Type),
+			Message: b.Message,
+			Start:   b.Start,
+			End:     b.End,
+		})
 	}
 	return kept
 }
@@ -114,8 +129,14 @@ func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 func SectionUses(r builder.Report) []memory.TraceUse {
 	return digest.Each(r.Sections, func(s builder.SectionReport) memory.TraceUse {
 		return memory.TraceUse{
-			Section: string(s.Type), Tokens: s.Tokens, Floor: s.Floor, Ceiling: s.Ceiling,
-			Included: s.Included, Cut: s.Cut, Dropped: s.Dropped, Why: string(s.Why),
+			Section:  string(s.Type),
+			Tokens:   s.Tokens,
+			Floor:    s.Floor,
+			Ceiling:  s.Ceiling,
+			Included: s.Included,
+			Cut:      s.Cut,
+			Dropped:  s.Dropped,
+			Why:      string(s.Why),
 		}
 	})
 }
@@ -198,8 +219,12 @@ func Recorded(records []memory.Record, t memory.Trace, at time.Time) []memory.Ev
 		}
 	}
 	if t.Answer == 0 && !asked {
-		keep(memory.Record{Speaker: memory.SpeakerUser, Method: tools.MethodAsk, Args: []any{t.Question},
-			Outcome: notAnswered})
+		keep(memory.Record{
+			Speaker: memory.SpeakerUser,
+			Method:  tools.MethodAsk,
+			Args:    []any{t.Question},
+			Outcome: notAnswered,
+		})
 	}
 	return events
 }

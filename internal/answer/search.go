@@ -90,11 +90,21 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		now = asked // our clock may be behind Discord's
 	}
 	return search.Query{
-		Text: r.searchText, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
-		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, ReplyTo: q.ReplyTo, Limit: q.Limit, Local: q.Local,
+		Text:     r.searchText,
+		Now:      now.In(r.settings.Zone),
+		Asker:    q.Asker,
+		Mentions: q.Mentions,
+		Guilds:   r.guilds,
+		Scope:    scope,
+		Skip:     skip,
+		Session:  r.session,
+		ReplyTo:  q.ReplyTo,
+		Limit:    q.Limit,
+		Local:    q.Local,
 		Named:    r.names.searchText,
-		IsSearch: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
-		Proxied: func(channel memory.ChannelID) bool { return r.proxied[channel] },
+		IsSearch: r.mode.Is == builder.ModeSearch,
+		Behind:   r.requestToHark(q),
+		Proxied:  func(channel memory.ChannelID) bool { return r.proxied[channel] },
 		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
 			return !slices.Contains(r.scope.Channels, c)
 		}),
@@ -174,7 +184,11 @@ func (e *Engine) Find(ctx context.Context, q Question) (FindResult, error) {
 	if err != nil {
 		return FindResult{}, fmt.Errorf("find: %w", err)
 	}
-	f := FindResult{TextOnly: result.TextOnly, Unranked: result.RerankFailed, Below: len(left)}
+	f := FindResult{
+		TextOnly: result.TextOnly,
+		Unranked: result.RerankFailed,
+		Below:    len(left),
+	}
 	for _, hit := range result.Hits {
 		f.Found = append(f.Found, foundIn(hit, skip))
 	}
@@ -182,7 +196,11 @@ func (e *Engine) Find(ctx context.Context, q Question) (FindResult, error) {
 }
 
 func foundIn(hit search.Hit, skip []memory.MessageID) FoundMessage {
-	f := FoundMessage{Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance}
+	f := FoundMessage{
+		Channel:   hit.Message.Channel,
+		Message:   hit.Message.ID,
+		Relevance: hit.Relevance,
+	}
 	for _, m := range hit.Excerpt {
 		if m.ID < f.Message && !slices.Contains(skip, m.ID) {
 			f.Before = m.ID

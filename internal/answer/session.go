@@ -126,8 +126,12 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 func asTurn(messages []memory.Message, n names) builder.Turn {
 	first := messages[0]
 	turn := builder.Turn{
-		Speaker: n.of(first.Author), Role: builder.RoleUser, Author: first.Author, Time: first.Time(),
-		Content: first.Text(), Tokens: first.Tokens,
+		Speaker: n.of(first.Author),
+		Role:    builder.RoleUser,
+		Author:  first.Author,
+		Time:    first.Time(),
+		Content: first.Text(),
+		Tokens:  first.Tokens,
 	}
 	if first.Kind == memory.FromHark {
 		turn.Role = builder.RoleAssistant

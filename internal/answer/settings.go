@@ -335,7 +335,12 @@ func spokenLanguage(g *memory.Guild, channel memory.ChannelID, question string) 
 
 // settings are the defaults.
 func (e *Engine) settings() Settings {
-	return Settings{Persona: e.options.Persona, Tools: true, Language: e.options.Language, Zone: e.options.Zone}
+	return Settings{
+		Persona:  e.options.Persona,
+		Tools:    true,
+		Language: e.options.Language,
+		Zone:     e.options.Zone,
+	}
 }
 
 type resolvedSettings struct {
@@ -347,7 +352,11 @@ type resolvedSettings struct {
 // resolve returns the model and builder of s, which lays out as asked. A missing model is reported once, and replaced
 // by the engine's own.
 func (e *Engine) resolve(ctx context.Context, s Settings, layout builder.Layout) resolvedSettings {
-	v := resolvedSettings{Settings: s, model: e.model, builder: e.builder}
+	v := resolvedSettings{
+		Settings: s,
+		model:    e.model,
+		builder:  e.builder,
+	}
 	if s.Model != "" {
 		if m, there := e.options.Models[s.Model]; there {
 			v.model = m

@@ -122,7 +122,11 @@ func asPreviousContext(hits []search.SummaryHit) []builder.Earlier {
 	in := make([]builder.Earlier, len(hits))
 	for i, hit := range slices.SortedFunc(slices.Values(hits), oldestFirst) {
 		rank := slices.IndexFunc(hits, func(h search.SummaryHit) bool { return h.Summary.ID == hit.Summary.ID })
-		in[i] = builder.Earlier{Text: hit.Summary.Text, Time: hit.Summary.To(), Relevance: float64(len(hits) - rank)}
+		in[i] = builder.Earlier{
+			Text:      hit.Summary.Text,
+			Time:      hit.Summary.To(),
+			Relevance: float64(len(hits) - rank),
+		}
 	}
 	return in
 }

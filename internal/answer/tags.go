@@ -23,8 +23,13 @@ type names struct {
 }
 
 func newNames() names {
-	return names{channels: map[memory.ChannelID]memory.Channel{}, roles: map[memory.RoleID]string{},
-		visible: map[memory.ChannelID]bool{}, told: map[memory.ChannelID]bool{}, zone: time.UTC}
+	return names{
+		channels: map[memory.ChannelID]memory.Channel{},
+		roles:    map[memory.RoleID]string{},
+		visible:  map[memory.ChannelID]bool{},
+		told:     map[memory.ChannelID]bool{},
+		zone:     time.UTC,
+	}
 }
 
 func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
@@ -120,7 +125,11 @@ func replaceTags(said string, by func(discordTag) string) string {
 	}
 	return tags.ReplaceAllStringFunc(said, func(written string) string {
 		part := tags.FindStringSubmatch(written)
-		t := discordTag{written: written, sign: part[1], style: part[4]}
+		t := discordTag{
+			written: written,
+			sign:    part[1],
+			style:   part[4],
+		}
 		digits := part[2]
 		if t.sign == "" {
 			digits = part[3]

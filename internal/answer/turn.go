@@ -17,16 +17,33 @@ import (
 // turn returns q's answer for the model and its tools. It is valid until *r is replaced.
 func (e *Engine) turn(q Question, r *recalled) *tools.Turn {
 	return &tools.Turn{
-		Question: q.forTools(), Model: r.resolved.model, Builder: r.resolved.builder,
-		Temperature: r.resolved.Temperature, Brief: r.result.SmallTalk(),
-		Prompt: &r.Prompt, Shown: &r.shown, Talk: &r.talk, Log: r.log, Answer: &turn{e, q, r},
-		Servers: e.serversFor(q, r.resolved.Settings),
+		Question:    q.forTools(),
+		Model:       r.resolved.model,
+		Builder:     r.resolved.builder,
+		Temperature: r.resolved.Temperature,
+		Brief:       r.result.SmallTalk(),
+		Prompt:      &r.Prompt,
+		Shown:       &r.shown,
+		Talk:        &r.talk,
+		Log:         r.log,
+		Answer:      &turn{e, q, r},
+		Servers:     e.serversFor(q, r.resolved.Settings),
 	}
 }
 
 func (q Question) forTools() tools.Question {
-	return tools.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Asker: q.Asker, Name: q.Name, Text: q.Text,
-		Mentions: q.Mentions, Now: q.Now, Using: q.Using, Agree: q.Agree}
+	return tools.Question{
+		ID:       q.ID,
+		Guild:    q.Guild,
+		Channel:  q.Channel,
+		Asker:    q.Asker,
+		Name:     q.Name,
+		Text:     q.Text,
+		Mentions: q.Mentions,
+		Now:      q.Now,
+		Using:    q.Using,
+		Agree:    q.Agree,
+	}
 }
 
 // serversFor returns whose tools the model is offered. In the terminal's own room nobody but the operator chooses.
@@ -197,7 +214,11 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 	}
 	audience := now.audienceIn(here, math.MaxInt64)
 	for _, r := range all {
-		rec := tools.Record{Record: r, Question: said(r.Question), Answer: said(r.Answer)}
+		rec := tools.Record{
+			Record:   r,
+			Question: said(r.Question),
+			Answer:   said(r.Answer),
+		}
 		if len(now.narrowed.Authors) > 0 && !slices.Contains(now.narrowed.Authors, r.Asker) || !matches(rec) {
 			continue
 		}

@@ -78,8 +78,11 @@ func (k *Archive) ExportPerson(ctx context.Context, w io.Writer, guild memory.Gu
 	if err != nil {
 		return err
 	}
-	v := personaldata.View{Now: time.Now(), Guild: GuildName,
-		Channel: func(g *memory.Guild, c memory.ChannelID) string { return k.ChannelName(g.ID, c) }}
+	v := personaldata.View{
+		Now:     time.Now(),
+		Guild:   GuildName,
+		Channel: func(g *memory.Guild, c memory.ChannelID) string { return k.ChannelName(g.ID, c) },
+	}
 	for _, g := range k.Servers {
 		if guild == memory.Everywhere || guild == g.ID {
 			v.Guilds = append(v.Guilds, g)

@@ -119,7 +119,11 @@ func (k *Archive) FindPerson(ctx context.Context, guild memory.GuildID, name str
 			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, terminal.OneLine(p.DisplayName()),
 				terminal.OneLine(p.Username), where, p.Guild))
 		}
-		all = append(all, candidate[memory.UserID]{value: id, line: strings.Join(lines, "\n  "), matches: true})
+		all = append(all, candidate[memory.UserID]{
+			value:   id,
+			line:    strings.Join(lines, "\n  "),
+			matches: true,
+		})
 	}
 	id, err := pick("person", name, all, "their id will do too, also if nothing but their messages is known")
 	return id, known[id], err

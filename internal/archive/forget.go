@@ -23,7 +23,12 @@ func (k *Archive) OptOut(ctx context.Context, target memory.Forgetting) error {
 	}
 	var events []memory.Event
 	for _, g := range guilds {
-		events = append(events, memory.Opted{Guild: g, User: target.User, Out: true, At: target.At})
+		events = append(events, memory.Opted{
+			Guild: g,
+			User:  target.User,
+			Out:   true,
+			At:    target.At,
+		})
 	}
 	return k.Apply(ctx, events...)
 }

@@ -97,8 +97,13 @@ func AtLeastOne(wanted string) cobra.PositionalArgs {
 
 // ParentCommand returns a command that only groups those below it.
 func ParentCommand(use, short, long string, below ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long, Args: KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Long:  long,
+		Args:  KnownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
 	c.AddCommand(below...)
 	return c
 }

@@ -81,8 +81,16 @@ type Position struct {
 func Sections(uses []memory.TraceUse, p memory.Prompt) []Section {
 	out := make([]Section, len(uses))
 	for i, u := range uses {
-		out[i] = Section{Section: u.Section, Tokens: u.Tokens, Floor: u.Floor, Ceiling: u.Ceiling,
-			Included: u.Included, Cut: u.Cut, Dropped: u.Dropped, Why: u.Why}
+		out[i] = Section{
+			Section:  u.Section,
+			Tokens:   u.Tokens,
+			Floor:    u.Floor,
+			Ceiling:  u.Ceiling,
+			Included: u.Included,
+			Cut:      u.Cut,
+			Dropped:  u.Dropped,
+			Why:      u.Why,
+		}
 		for _, b := range p.Boundaries {
 			if b.Section == u.Section {
 				first, last := linesOf(b, p)

@@ -250,7 +250,11 @@ type mark struct {
 
 // newMarks returns the marks of a file, up to the first syntax error.
 func newMarks(data []byte) *marks {
-	m := &marks{data: data, at: map[string]mark{}, items: map[string]int{}}
+	m := &marks{
+		data:  data,
+		at:    map[string]mark{},
+		items: map[string]int{},
+	}
 	var p unstable.Parser
 	p.Reset(m.data)
 	section := ""
@@ -274,8 +278,11 @@ func (m *marks) key(place string, n *unstable.Node, header bool) string {
 	for it := n.Key(); it.Next(); {
 		if where.line == 0 {
 			before := m.data[:it.Node().Raw.Offset]
-			where = mark{line: 1 + bytes.Count(before, []byte("\n")), offset: len(before),
-				column: len(before) - bytes.LastIndexByte(before, '\n')}
+			where = mark{
+				line:   1 + bytes.Count(before, []byte("\n")),
+				offset: len(before),
+				column: len(before) - bytes.LastIndexByte(before, '\n'),
+			}
 		}
 		if item := m.items[place]; item > 0 {
 			place = itemOf(place, item)

@@ -22,7 +22,11 @@ type settings struct {
 }
 
 func newSettings(c *Config) *settings {
-	return &settings{config: c, from: map[string]string{}, secrets: map[string]bool{}}
+	return &settings{
+		config:  c,
+		from:    map[string]string{},
+		secrets: map[string]bool{},
+	}
 }
 
 func (s *settings) problem(where, format string, args ...any) {

@@ -36,7 +36,13 @@ func withoutSecrets(quoted string) string {
 // Values returns the settings as they hold, in order, without those in tables and lists.
 func (c Config) Values() (all []Resolved) {
 	for _, f := range variables(&c) {
-		value := Resolved{Key: f.key, Text: f.toml(), From: c.From[f.key], Help: f.help(), Env: f.env()}
+		value := Resolved{
+			Key:  f.key,
+			Text: f.toml(),
+			From: c.From[f.key],
+			Help: f.help(),
+			Env:  f.env(),
+		}
 		if is, secret := f.to.(secretive); secret {
 			value.Text = "not set"
 			if is.IsSet() {

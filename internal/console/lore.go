@@ -36,8 +36,13 @@ func (t *Talk) loreCommand() *cobra.Command {
 		Args:  cli.ExactArgs(2, "write a name and a text after %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
-			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
-				Text: args[1], Own: flags.aliases, At: at}
+			l := memory.Lore{
+				ID:   int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22),
+				Name: args[0],
+				Text: args[1],
+				Own:  flags.aliases,
+				At:   at,
+			}
 			if err := t.tells(c.Context(), &l); err != nil {
 				return err
 			}
@@ -46,10 +51,15 @@ func (t *Talk) loreCommand() *cobra.Command {
 	}
 	add.Flags().StringArrayVar(&flags.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	list := &cobra.Command{
-		Use: "list", Short: "List the lore of a server, or of all", Args: cli.NoArguments, RunE: t.with(t.listLore),
+		Use:   "list",
+		Short: "List the lore of a server, or of all",
+		Args:  cli.NoArguments,
+		RunE:  t.with(t.listLore),
 	}
 	show := &cobra.Command{
-		Use: "show NAME", Short: "Show lore with all its names and where it is from", Args: oneLore,
+		Use:   "show NAME",
+		Short: "Show lore with all its names and where it is from",
+		Args:  oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *archive.Archive, l memory.Lore) error {
 			if err := printLore(c.Context(), c.OutOrStdout(), k, l); err != nil {
 				return err
@@ -84,7 +94,9 @@ func (t *Talk) loreCommand() *cobra.Command {
 	edit.Flags().StringArrayVar(&flags.without, "drop-alias", nil,
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
-		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
+		Use:   "remove NAME",
+		Short: "Forget lore for good, with Hark's answers that used it",
+		Args:  oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *archive.Archive, l memory.Lore) error {
 			warning := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
 				terminal.OneLine(archive.GuildName(k.GuildByID(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))

@@ -26,22 +26,33 @@ func (t *Talk) memoryCommand() *cobra.Command {
 	yes := false
 	showMe := t.with(t.showMe)
 	removing := &cobra.Command{
-		Use: "remove NUMBER", Short: "Remove a fact about you, by its number in /memory show",
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, strings.Join(args, " "), yes) },
+		Use:   "remove NUMBER",
+		Short: "Remove a fact about you, by its number in /memory show",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  func(c *cobra.Command, args []string) error { return t.removeFact(c, strings.Join(args, " "), yes) },
 	}
 	forgetting := &cobra.Command{
-		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you",
-		Args: cli.NoArguments,
-		RunE: t.with(func(c *cobra.Command, k *archive.Archive, _ []string) error { return t.forgetMe(c, k, yes) }),
+		Use:   "forget",
+		Short: "Have me forget all that you wrote here, and what I was told about you",
+		Args:  cli.NoArguments,
+		RunE:  t.with(func(c *cobra.Command, k *archive.Archive, _ []string) error { return t.forgetMe(c, k, yes) }),
 	}
 	for _, c := range []*cobra.Command{removing, forgetting} {
 		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	}
 	c := cli.ParentCommand("memory", "What I know about you: show it, add to it, take it back", "",
-		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: cli.NoArguments, RunE: showMe},
-		&cobra.Command{Use: "add TEXT", Short: "Tell me something about yourself", Args: cobra.ArbitraryArgs,
-			RunE: func(c *cobra.Command, args []string) error { return t.addFact(c, strings.Join(args, " ")) }},
+		&cobra.Command{
+			Use:   "show",
+			Short: "Show all that I know about you here",
+			Args:  cli.NoArguments,
+			RunE:  showMe,
+		},
+		&cobra.Command{
+			Use:   "add TEXT",
+			Short: "Tell me something about yourself",
+			Args:  cobra.ArbitraryArgs,
+			RunE:  func(c *cobra.Command, args []string) error { return t.addFact(c, strings.Join(args, " ")) },
+		},
 		removing, forgetting)
 	c.RunE = showMe
 	return c
@@ -117,10 +128,21 @@ func (t *Talk) addFact(c *cobra.Command, text string) error {
 	case slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.Text == text && !f.Alias }):
 		return errors.New("I know that already")
 	}
-	fact := memory.Fact{ID: int64(t.nextID()), Text: text, By: p.ID}
+	fact := memory.Fact{
+		ID:   int64(t.nextID()),
+		Text: text,
+		By:   p.ID,
+	}
 	if err := t.App.Store.Apply(c.Context(),
-		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild,
-			Name: t.Speaker}}, memory.FactTold{Guild: p.Guild, User: p.ID, Fact: fact}); err != nil {
+		memory.PersonSeen{Person: memory.Person{
+			ID:    p.ID,
+			Guild: p.Guild,
+			Name:  t.Speaker,
+		}}, memory.FactTold{
+			Guild: p.Guild,
+			User:  p.ID,
+			Fact:  fact,
+		}); err != nil {
 		return err
 	}
 	p, err = t.me(c.Context())
@@ -156,7 +178,11 @@ func (t *Talk) removeFact(c *cobra.Command, which string, yes bool) error {
 	if err := t.Confirm(c.Context(), yes, "", question); err != nil {
 		return err
 	}
-	if err := t.forgets(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {
+	if err := t.forgets(c.Context(), memory.FactGone{
+		Guild: p.Guild,
+		User:  p.ID,
+		Fact:  gone.ID,
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.OutOrStdout(), "Forgotten, with my answers that used it.")
@@ -184,10 +210,18 @@ func (t *Talk) tells(ctx context.Context, l *memory.Lore) error {
 	l.Channel = t.Place.Channel
 	l.By = p.ID
 	return t.App.Store.Apply(ctx, t.present(),
-		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.Speaker}})
+		memory.PersonSeen{Person: memory.Person{
+			ID:    p.ID,
+			Guild: p.Guild,
+			Name:  t.Speaker,
+		}})
 }
 
 func (t *Talk) present() memory.ChannelSeen {
-	return memory.ChannelSeen{Channel: memory.Channel{ID: t.Place.Channel, Guild: t.Place.Guild,
-		Kind: memory.LocalChannel, Name: t.Place.Name}}
+	return memory.ChannelSeen{Channel: memory.Channel{
+		ID:    t.Place.Channel,
+		Guild: t.Place.Guild,
+		Kind:  memory.LocalChannel,
+		Name:  t.Place.Name,
+	}}
 }

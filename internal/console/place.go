@@ -26,7 +26,12 @@ type Place struct {
 }
 
 // Terminal is the terminal's own channel: that of "hark chat", and of questions that name none.
-var Terminal = Place{Guild: memory.LocalGuild, Channel: 1, Name: "terminal", Everywhere: true}
+var Terminal = Place{
+	Guild:      memory.LocalGuild,
+	Channel:    1,
+	Name:       "terminal",
+	Everywhere: true,
+}
 
 // PlaceCalled returns the channel called name, or Terminal if name is empty. It fails for direct messages.
 func PlaceCalled(ctx context.Context, a *setup.App, name string) (Place, error) {
@@ -42,7 +47,11 @@ func PlaceCalled(ctx context.Context, a *setup.App, name string) (Place, error) 
 		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; "+
 			"\"hark export --channel\" writes them to a file", terminal.OneLine(cmp.Or(c.Name, name)))
 	}
-	return Place{Guild: c.Guild, Channel: c.ID, Name: c.Name}, err
+	return Place{
+		Guild:   c.Guild,
+		Channel: c.ID,
+		Name:    c.Name,
+	}, err
 }
 
 // Within returns the server whose people and channels can be named at a place, or memory.Everywhere.
@@ -56,7 +65,12 @@ func (p Place) Within() memory.GuildID {
 // Question returns what the operator asks at a place.
 func (p Place) Question(text string, now time.Time) answer.Question {
 	return answer.Question{
-		Guild: p.Guild, Channel: p.Channel, Text: text, Now: now, Operator: true, Everywhere: p.Everywhere,
+		Guild:      p.Guild,
+		Channel:    p.Channel,
+		Text:       text,
+		Now:        now,
+		Operator:   true,
+		Everywhere: p.Everywhere,
 	}
 }
 
@@ -69,5 +83,9 @@ func (p Place) Person(ctx context.Context, store *sqlstore.Store, name string) (
 			return person, true, err
 		}
 	}
-	return memory.Person{ID: imports.UserID(name), Guild: p.Guild, Name: name}, false, err
+	return memory.Person{
+		ID:    imports.UserID(name),
+		Guild: p.Guild,
+		Name:  name,
+	}, false, err
 }

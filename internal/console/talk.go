@@ -75,9 +75,13 @@ func (t *Talk) Run(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		return t.App.Indexing(ctx, func(ctx context.Context, e memory.Embedder) error {
-			indexer := memory.Indexer{Queue: t.App.Store, Embedder: e, Failed: func(err error, wait time.Duration) {
-				fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
-			}}
+			indexer := memory.Indexer{
+				Queue:    t.App.Store,
+				Embedder: e,
+				Failed: func(err error, wait time.Duration) {
+					fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
+				},
+			}
 			return indexer.Run(ctx)
 		})
 	})
@@ -204,8 +208,13 @@ func (t *Talk) say(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	m := memory.Message{ID: t.nextID(), Guild: t.Place.Guild, Channel: t.Place.Channel, Author: author.ID,
-		Content: text}
+	m := memory.Message{
+		ID:      t.nextID(),
+		Guild:   t.Place.Guild,
+		Channel: t.Place.Channel,
+		Author:  author.ID,
+		Content: text,
+	}
 	if err := t.log(ctx, name, m); err != nil {
 		return err
 	}
@@ -240,13 +249,20 @@ func (t *Talk) log(ctx context.Context, name string, m memory.Message, more ...m
 		return nil
 	}
 	if t.first {
-		more = append(more, memory.Summarised{Guild: t.Place.Guild, Channel: t.Place.Channel,
-			Until: m.ID - 1})
+		more = append(more, memory.Summarised{
+			Guild:   t.Place.Guild,
+			Channel: t.Place.Channel,
+			Until:   m.ID - 1,
+		})
 		t.first = false
 	}
 	return t.App.Store.Apply(ctx, append([]memory.Event{
 		t.present(),
-		memory.PersonSeen{Person: memory.Person{ID: m.Author, Guild: t.Place.Guild, Name: name}},
+		memory.PersonSeen{Person: memory.Person{
+			ID:    m.Author,
+			Guild: t.Place.Guild,
+			Name:  name,
+		}},
 		memory.Posted{Message: m},
 	}, more...)...)
 }
@@ -283,8 +299,15 @@ func (t *Talk) answer(ctx context.Context, q answer.Question) error {
 	if !t.logs() {
 		return nil
 	}
-	m := memory.Message{ID: t.nextID(), Guild: q.Guild, Channel: q.Channel, Author: HarkID,
-		Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID}
+	m := memory.Message{
+		ID:      t.nextID(),
+		Guild:   q.Guild,
+		Channel: q.Channel,
+		Author:  HarkID,
+		Kind:    memory.FromHark,
+		Content: a.Text,
+		ReplyTo: q.ID,
+	}
 	a.Trace.Answer = m.ID
 	if err := t.log(ctx, "Hark", m, append([]memory.Event{memory.Answered{Trace: a.Trace}},
 		t.called(a.Records, a.Trace)...)...); err != nil {
@@ -321,8 +344,12 @@ func (t *Talk) recordUnanswered(ctx context.Context, q answer.Question, a answer
 	if !t.logs() {
 		return nil
 	}
-	return t.App.Store.Apply(ctx, t.called(a.Records, memory.Trace{Guild: q.Guild, Channel: q.Channel,
-		Question: q.ID, Asker: q.Asker})...)
+	return t.App.Store.Apply(ctx, t.called(a.Records, memory.Trace{
+		Guild:    q.Guild,
+		Channel:  q.Channel,
+		Question: q.ID,
+		Asker:    q.Asker,
+	})...)
 }
 
 func (t *Talk) using(tool string) {

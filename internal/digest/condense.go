@@ -69,8 +69,12 @@ func (w *Worker) Condense(ctx context.Context, channel memory.ChannelID, long Lo
 
 // condense makes a summary of a part, and reports whether there may be more.
 func (w *Worker) condense(ctx context.Context, p *Part) (more bool, err error) {
-	next := memory.Condensed{Guild: p.Guild, Channel: p.Channel, Until: p.Messages[len(p.Messages)-1].ID,
-		Model: p.Model.Name()}
+	next := memory.Condensed{
+		Guild:   p.Guild,
+		Channel: p.Channel,
+		Until:   p.Messages[len(p.Messages)-1].ID,
+		Model:   p.Model.Name(),
+	}
 	from := slices.Concat(p.Sources, p.Messages)
 	before := p.Before
 	if len(from) > memory.MaxCondensedSources {
@@ -150,8 +154,11 @@ func (w *Worker) spent(p *Part, asked chat.Request, reply chat.Reply) memory.Spe
 		}
 	}
 	const within = 1<<22 - 1 // an id's bits beside its time
-	return memory.Spent{Guild: p.Guild,
-		Question: memory.FirstMessageID(w.Now()) | memory.MessageID(p.Channel)&within, Tokens: tokens}
+	return memory.Spent{
+		Guild:    p.Guild,
+		Question: memory.FirstMessageID(w.Now()) | memory.MessageID(p.Channel)&within,
+		Tokens:   tokens,
+	}
 }
 
 // dropOver removes the condensed parts of sessions that are over, and returns all errors.
@@ -170,8 +177,11 @@ func (w *Worker) dropOver(ctx context.Context) error {
 		session := before[LastSession(before, at, w.SessionGap):]
 		// or too much was said since
 		if !Has(session, c.Until) {
-			errs = append(errs, w.Log.Apply(ctx, memory.CondensedGone{Guild: c.Guild, Channel: c.Channel,
-				Until: c.Until}))
+			errs = append(errs, w.Log.Apply(ctx, memory.CondensedGone{
+				Guild:   c.Guild,
+				Channel: c.Channel,
+				Until:   c.Until,
+			}))
 		}
 	}
 	return errors.Join(errs...)

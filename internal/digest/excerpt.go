@@ -37,7 +37,13 @@ func piecesOf(s string) []piece {
 	from := 0
 	cut := func(to int) {
 		word := s[from:to]
-		p := piece{from: from, to: to, runes: utf8.RuneCountInString(word), figure: hasFigure(word), begins: begins}
+		p := piece{
+			from:   from,
+			to:     to,
+			runes:  utf8.RuneCountInString(word),
+			figure: hasFigure(word),
+			begins: begins,
+		}
 		p.worth = worthOf(word, begins)
 		if begins {
 			first = len(all)

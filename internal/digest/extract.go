@@ -23,7 +23,11 @@ type quoting struct {
 }
 
 func saidIn(m memory.Message, name string, bot func(memory.UserID) bool) said {
-	t := said{Message: m, name: short(name, saidName), whole: lined(m.Text())}
+	t := said{
+		Message: m,
+		name:    short(name, saidName),
+		whole:   lined(m.Text()),
+	}
 	t.pieces = piecesOf(t.whole)
 	sentences := 0
 	for _, p := range t.pieces {

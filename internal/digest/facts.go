@@ -26,7 +26,13 @@ const (
 )
 
 func (facts) limits() limits {
-	return limits{doing: "learn facts", written: "facts", patience: 2 * time.Minute, messages: 60, asked: 20}
+	return limits{
+		doing:    "learn facts",
+		written:  "facts",
+		patience: 2 * time.Minute,
+		messages: 60,
+		asked:    20,
+	}
 }
 
 func (f facts) backlog(ctx context.Context) (all []memory.Stretch, err error) {
@@ -51,8 +57,12 @@ func (f facts) backlog(ctx context.Context) (all []memory.Stretch, err error) {
 		}
 		for _, c := range g.Channels {
 			after := max(c.Learned, memory.FirstMessageID(g.Learn)-1)
-			all = append(all, memory.Stretch{Guild: id, Channel: c.ID, After: after,
-				Until: memory.FirstMessageID(f.Now())})
+			all = append(all, memory.Stretch{
+				Guild:   id,
+				Channel: c.ID,
+				After:   after,
+				Until:   memory.FirstMessageID(f.Now()),
+			})
 		}
 	}
 	return all, nil
@@ -101,7 +111,11 @@ func (facts) events(_ context.Context, s *session) ([]memory.Event, error) {
 	if len(s.said) > 0 && !s.written && (s.failures == 0 || s.failures%factTries != 0) {
 		return nil, nil
 	}
-	events := []memory.Event{memory.Learned{Guild: s.Guild, Channel: s.Channel, Until: s.until}}
+	events := []memory.Event{memory.Learned{
+		Guild:   s.Guild,
+		Channel: s.Channel,
+		Until:   s.until,
+	}}
 	known := map[memory.UserID][]memory.Fact{}
 	for _, f := range s.facts {
 		if f.Message < 1 || f.Message > len(s.said) || len(events) > factsMost {
@@ -115,9 +129,19 @@ func (facts) events(_ context.Context, s *session) ([]memory.Event, error) {
 		if len(all) >= factsEach || twice || !isFact(fact) || !shares(fact, m.Content, 2) {
 			continue
 		}
-		told := memory.Fact{ID: factID(m.ID, fact), Text: fact, By: m.Author, Channel: m.Channel, Message: m.ID}
+		told := memory.Fact{
+			ID:      factID(m.ID, fact),
+			Text:    fact,
+			By:      m.Author,
+			Channel: m.Channel,
+			Message: m.ID,
+		}
 		known[m.Author] = append(known[m.Author], told)
-		events = append(events, memory.FactTold{Guild: s.Guild, User: m.Author, Fact: told})
+		events = append(events, memory.FactTold{
+			Guild: s.Guild,
+			User:  m.Author,
+			Fact:  told,
+		})
 	}
 	return events, nil
 }

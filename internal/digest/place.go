@@ -27,7 +27,12 @@ func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) 
 		return nil, err
 	}
 	list, err := w.Log.People(ctx, s.Guild)
-	return &place{guild: s.Guild, learn: g.Learn, people: memory.People{list}, out: map[memory.UserID]bool{}}, err
+	return &place{
+		guild:  s.Guild,
+		learn:  g.Learn,
+		people: memory.People{list},
+		out:    map[memory.UserID]bool{},
+	}, err
 }
 
 // Remembers is p.Remembers for a channel of g; c is one of channels or nil.
@@ -37,7 +42,11 @@ func Remembers(p memory.Policy, g *memory.Guild, c *memory.Channel,
 		return false
 	}
 	// Policy looks channels up one by one, and a guild can have ten thousand threads.
-	line := memory.Guild{ID: g.ID, Roles: g.Roles, Choice: g.Choice}
+	line := memory.Guild{
+		ID:     g.ID,
+		Roles:  g.Roles,
+		Choice: g.Choice,
+	}
 	for at := c; at != nil && len(line.Channels) < deepest; at = channels[at.Parent] {
 		line.Channels = append(line.Channels, *at)
 	}

@@ -25,7 +25,12 @@ type room struct {
 // quotedOf returns the messages to quote in so many characters, in order of time: what tells most, and, as there is
 // room, short statements and questions with a figure, the latest first, and more of what was cut.
 func quotedOf(turns []said, all []quoting, characters int) []said {
-	r := room{turns: turns, shown: map[int]bool{}, known: map[string]bool{}, left: characters}
+	r := room{
+		turns: turns,
+		shown: map[int]bool{},
+		known: map[string]bool{},
+		left:  characters,
+	}
 	var order []int
 	for len(r.shown) < mostQuotes {
 		best := -1

@@ -150,7 +150,11 @@ func (w *Worker) read(ctx context.Context, k kind, stretch memory.Stretch) (*ses
 	if err != nil || len(page) == 0 && !stretch.Again {
 		return nil, err
 	}
-	s := &session{Stretch: stretch, until: stretch.Until, all: page}
+	s := &session{
+		Stretch: stretch,
+		until:   stretch.Until,
+		all:     page,
+	}
 	if !stretch.Again {
 		n := 1
 		for n < len(page) && (!l.splits || page[n].Time().Sub(page[n-1].Time()) <= w.SessionGap) {

@@ -24,8 +24,12 @@ const summariseBack = 7 * 24 * time.Hour
 
 func (summaries) limits() limits {
 	return limits{
-		doing: "sum up a session", written: "a summary", patience: time.Minute, messages: memory.MaxSummarySources,
-		splits: true, asked: 20,
+		doing:    "sum up a session",
+		written:  "a summary",
+		patience: time.Minute,
+		messages: memory.MaxSummarySources,
+		splits:   true,
+		asked:    20,
 	}
 }
 
@@ -85,8 +89,9 @@ func (s summaries) read(of *session, written string) error {
 	}
 	all := textOf(of.said, of.place.people.Name)
 	summary := &memory.Summary{
-		Kind:  memory.SummaryKind(strings.ToLower(strings.TrimSpace(found.Kind))),
-		Model: s.Model.Name(), Sources: memory.SourcesOf(of.said),
+		Kind:    memory.SummaryKind(strings.ToLower(strings.TrimSpace(found.Kind))),
+		Model:   s.Model.Name(),
+		Sources: memory.SourcesOf(of.said),
 	}
 	if !slices.Contains(memory.SummaryKinds(), summary.Kind) {
 		return fmt.Errorf("%w: the summary is of no kind that is known", ErrMalformed)
@@ -110,7 +115,13 @@ func (s summaries) read(of *session, written string) error {
 
 // events keeps a summary, and removes those that it leaves no room for.
 func (s summaries) events(ctx context.Context, of *session) ([]memory.Event, error) {
-	e := memory.Summarised{Guild: of.Guild, Channel: of.Channel, After: of.After, Until: of.until, Summary: of.summary}
+	e := memory.Summarised{
+		Guild:   of.Guild,
+		Channel: of.Channel,
+		After:   of.After,
+		Until:   of.until,
+		Summary: of.summary,
+	}
 	if e.Summary != nil {
 		e.Summary.ID = e.Until
 		e.Summary.Guild = e.Guild

@@ -30,7 +30,9 @@ func (d *Doctor) discord(ctx context.Context) []Finding {
 // CheckAccount checks the token and the intents. The account is nil if Discord doesn't answer.
 func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*discord.Account, []Finding) {
 	account, err := discord.Check(ctx, discord.Options{
-		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport,
+		Token:  c.Discord.Token.Reveal(),
+		APIURL: c.Discord.APIURL,
+		Client: &http.Client{Transport: transport,
 			Timeout: DiscordTime},
 	})
 	if err != nil {

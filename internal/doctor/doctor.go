@@ -49,7 +49,13 @@ func passed(format string, args ...any) Finding {
 }
 
 // advised returns a good finding with advice.
-func advised(detail, advice string) Finding { return Finding{OK: true, Detail: detail, Advice: advice} }
+func advised(detail, advice string) Finding {
+	return Finding{
+		OK:     true,
+		Detail: detail,
+		Advice: advice,
+	}
+}
 
 // failed returns the finding of an error without advice of its own.
 func failed(err error, advice string) Finding { return Finding{Detail: err.Error(), Advice: advice} }
@@ -85,7 +91,11 @@ func Failure(err error, advice string) Finding {
 		detail = "there was no answer in time"
 		own = ""
 	}
-	return Finding{Detail: detail, Advice: cmp.Or(own, advice), KeyRefused: refusesKey(err)}
+	return Finding{
+		Detail:     detail,
+		Advice:     cmp.Or(own, advice),
+		KeyRefused: refusesKey(err),
+	}
 }
 
 // refusesKey reports whether a server of models or embeddings refused the key.

@@ -47,7 +47,11 @@ func configuration(path string, err error) Finding {
 		who = "its group"
 	}
 	detail := fmt.Sprintf("%s holds secrets (%s), and %s can access it", path, strings.Join(held, ", "), who)
-	return Finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
+	return Finding{
+		OK:     meant,
+		Detail: detail,
+		Advice: "chmod 600 " + path,
+	}
 }
 
 func (d *Doctor) versions(ctx context.Context) Finding {

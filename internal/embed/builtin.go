@@ -19,7 +19,11 @@ type Builtin struct{}
 
 // Space implements memory.Embedder. The version grows when a text's vector changes.
 func (Builtin) Space() memory.Space {
-	return memory.Space{Name: "hark-hash", Version: text.Version<<8 | 1, Dimensions: BuiltinDimensions}
+	return memory.Space{
+		Name:       "hark-hash",
+		Version:    text.Version<<8 | 1,
+		Dimensions: BuiltinDimensions,
+	}
 }
 
 // Embed implements memory.Embedder. It fails only when ctx is done.

@@ -73,9 +73,14 @@ func OpenEndpoint(ctx context.Context, c EndpointConfig) (*Endpoint, error) {
 
 func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	server, err := endpoint.NewServer(endpoint.Server{
-		What: "embedding", URL: strings.TrimRight(c.BaseURL, "/"), Limit: maxVectors,
-		Setting: "embedding.base_url", Secret: "embedding.api_key", Example: "http://localhost:11434/v1",
-		Missing: "check embedding.model, and that embedding.base_url ends in /v1", Switch: "--embeddings",
+		What:    "embedding",
+		URL:     strings.TrimRight(c.BaseURL, "/"),
+		Limit:   maxVectors,
+		Setting: "embedding.base_url",
+		Secret:  "embedding.api_key",
+		Example: "http://localhost:11434/v1",
+		Missing: "check embedding.model, and that embedding.base_url ends in /v1",
+		Switch:  "--embeddings",
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +91,11 @@ func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	if c.Batch <= 0 {
 		c.Batch = 64
 	}
-	e := &Endpoint{config: c, server: server, limits: newLimits(c.Model)}
+	e := &Endpoint{
+		config: c,
+		server: server,
+		limits: newLimits(c.Model),
+	}
 	e.space = memory.Space{Name: spaceName(c.Model, c.Prefixes.Document), Dimensions: c.Dimensions}
 	if c.Dimensions == 0 {
 		e.space.Dimensions = c.Known
@@ -293,7 +302,9 @@ func (e *Endpoint) ask(ctx context.Context, prefix string, texts []string) ([][]
 	config.BaseURL = e.server.URL
 	config.HTTPClient = &x
 	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
-		Input: input, Model: openai.EmbeddingModel(e.config.Model), Dimensions: e.config.Dimensions,
+		Input:      input,
+		Model:      openai.EmbeddingModel(e.config.Model),
+		Dimensions: e.config.Dimensions,
 	})
 	refused, is := errors.AsType[*endpoint.Refusal](err)
 	switch {

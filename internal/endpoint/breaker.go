@@ -102,7 +102,11 @@ func (b *Breaker) end(trial bool) {
 func (b *Breaker) count(err error, trial bool, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.last = Health{At: time.Now(), Took: took, Failed: err}
+	b.last = Health{
+		At:     time.Now(),
+		Took:   took,
+		Failed: err,
+	}
 	var text interface{ OfText() bool }
 	if err == nil || errors.As(err, &text) && text.OfText() {
 		b.failures = 0

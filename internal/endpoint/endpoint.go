@@ -93,8 +93,11 @@ func (x *Recorder) Do(r *http.Request) (resp *http.Response, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(x.Body)),
-		Header: http.Header{"Content-Type": {"application/json"}}}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Body:       io.NopCloser(bytes.NewReader(x.Body)),
+		Header:     http.Header{"Content-Type": {"application/json"}},
+	}, nil
 }
 
 // String names the server in errors, without what may be secret in its address.
@@ -108,7 +111,11 @@ func Place(address string) string {
 	if err != nil || u.Host == "" {
 		return ""
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	return (&url.URL{
+		Scheme: u.Scheme,
+		Host:   u.Host,
+		Path:   u.Path,
+	}).String()
 }
 
 func (s *Server) unreachable(err error) error {
@@ -141,7 +148,9 @@ func (s *Server) refusal(status int, after time.Duration, body []byte) *Refusal 
 	}
 	return &Refusal{
 		Err:    fmt.Errorf("%v answers %d %s: %s", s, status, http.StatusText(status), advice),
-		Status: status, After: after, text: text,
+		Status: status,
+		After:  after,
+		text:   text,
 	}
 }
 

@@ -62,7 +62,11 @@ func (q *Queue) Enter(ctx context.Context, tenant uint64) (leave func(), err err
 
 // EnterAlone is Enter for a call that runs beside no other.
 func (q *Queue) EnterAlone(ctx context.Context, tenant uint64) (leave func(), err error) {
-	return q.enter(ctx, &place{tenant: tenant, alone: true, ready: make(chan struct{})})
+	return q.enter(ctx, &place{
+		tenant: tenant,
+		alone:  true,
+		ready:  make(chan struct{}),
+	})
 }
 
 func (q *Queue) enter(ctx context.Context, p *place) (leave func(), err error) {

@@ -206,8 +206,12 @@ type asker struct {
 }
 
 func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, error) {
-	a := &asker{store: store, engine: search.New(store, store, e.Embedder).WithReranker(e.Reranker),
-		builder: e.Builder, channels: map[string]memory.ChannelID{}}
+	a := &asker{
+		store:    store,
+		engine:   search.New(store, store, e.Embedder).WithReranker(e.Reranker),
+		builder:  e.Builder,
+		channels: map[string]memory.ChannelID{},
+	}
 	guild, err := store.Guild(ctx, memory.LocalGuild)
 	if err != nil {
 		return nil, err
@@ -221,8 +225,13 @@ func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, e
 func (a *asker) query(q imports.SetQuestion) search.Query {
 	mode, _ := builder.InferMode(q.Text, nil)
 	return search.Query{
-		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild}, IsSearch: mode == builder.ModeSearch,
-		Scope: memory.Scope{Channels: []memory.ChannelID{a.channels[q.Channel]}}, Limit: rankedHits, Repeats: true,
+		Text:     q.Text,
+		Now:      q.Time,
+		Guilds:   []memory.GuildID{memory.LocalGuild},
+		IsSearch: mode == builder.ModeSearch,
+		Scope:    memory.Scope{Channels: []memory.ChannelID{a.channels[q.Channel]}},
+		Limit:    rankedHits,
+		Repeats:  true,
 	}
 }
 
@@ -235,8 +244,13 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 		return Outcome{}, err
 	}
 	outcome := Outcome{
-		ID: q.ID, Context: map[string]Context{}, Millis: float64(took.Microseconds()) / 1000, Evidence: q.Evidence, Hits: result.Hits,
-		TextOnly: result.TextOnly, RerankFailed: result.RerankFailed,
+		ID:           q.ID,
+		Context:      map[string]Context{},
+		Millis:       float64(took.Microseconds()) / 1000,
+		Evidence:     q.Evidence,
+		Hits:         result.Hits,
+		TextOnly:     result.TextOnly,
+		RerankFailed: result.RerankFailed,
 	}
 	_, outcome.Near, err = a.evidence(ctx, q)
 	if err != nil {
@@ -266,7 +280,11 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 		if err != nil {
 			return Outcome{}, err
 		}
-		outcome.Context[fmt.Sprint(budget)] = Context{Messages: names, Text: held, Tokens: counter.Count(held)}
+		outcome.Context[fmt.Sprint(budget)] = Context{
+			Messages: names,
+			Text:     held,
+			Tokens:   counter.Count(held),
+		}
 	}
 	return outcome, nil
 }

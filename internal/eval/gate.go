@@ -63,8 +63,11 @@ func (e *Evaluator) Gate(ctx context.Context, file string, lines []string, each 
 				line = strings.ReplaceAll(line, "{name}", strings.ToLower(strings.Fields(author)[0]))
 			}
 			const after = 100 * 365 * 24 * time.Hour // all that was said
-			if err := ask(imports.SetQuestion{Channel: channel, Text: line,
-				Time: time.Unix(0, 0).Add(after)}, i); err != nil {
+			if err := ask(imports.SetQuestion{
+				Channel: channel,
+				Text:    line,
+				Time:    time.Unix(0, 0).Add(after),
+			}, i); err != nil {
 				return err
 			}
 		}

@@ -101,7 +101,12 @@ func MeasureModes(ctx context.Context, b *builder.Builder, lines []ModeLine,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		o := ModeOutcome{Line: l.Line, Want: l.Want, Tools: l.Tools, Question: l.Question}
+		o := ModeOutcome{
+			Line:     l.Line,
+			Want:     l.Want,
+			Tools:    l.Tools,
+			Question: l.Question,
+		}
 		o.Got, o.Why = builder.InferMode(l.Question, l.Tools)
 		in.Query.Content = l.Question
 		in.Mode = builder.ModeGeneral

@@ -48,8 +48,11 @@ type ModeShares struct {
 func newModeReport(b *builder.Builder) *ModeReport {
 	r := &ModeReport{AllInstructions: b.InstructionTokens(builder.Modes()...), Wrong: []ModeOutcome{}}
 	for _, m := range builder.Modes() {
-		r.Modes = append(r.Modes, ModeFigures{Mode: m, As: map[builder.Mode]int{},
-			Instructions: b.InstructionTokens(m)})
+		r.Modes = append(r.Modes, ModeFigures{
+			Mode:         m,
+			As:           map[builder.Mode]int{},
+			Instructions: b.InstructionTokens(m),
+		})
 	}
 	return r
 }

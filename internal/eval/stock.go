@@ -38,11 +38,21 @@ func stock() builder.Input {
 	}
 	who := func() memory.UserID { return memory.UserID(1 + draw.IntN(stockPeople)) }
 	name := func(id memory.UserID) string { return fmt.Sprintf("Member %d", id) }
-	in := builder.Input{Now: now, Query: builder.Turn{Speaker: name(1), Role: builder.RoleUser, Author: 1, Time: now}}
+	in := builder.Input{Now: now, Query: builder.Turn{
+		Speaker: name(1),
+		Role:    builder.RoleUser,
+		Author:  1,
+		Time:    now,
+	}}
 	for i := range stockTurns {
 		id := who()
-		turn := builder.Turn{Speaker: name(id), Role: builder.RoleUser, Author: id,
-			Time: now.Add(time.Duration(i-stockTurns) * time.Minute), Content: text(2, 24)}
+		turn := builder.Turn{
+			Speaker: name(id),
+			Role:    builder.RoleUser,
+			Author:  id,
+			Time:    now.Add(time.Duration(i-stockTurns) * time.Minute),
+			Content: text(2, 24),
+		}
 		if i%6 == 5 {
 			turn.Speaker = "Hark"
 			turn.Role = builder.RoleAssistant
@@ -52,8 +62,11 @@ func stock() builder.Input {
 	}
 	for id := range memory.UserID(stockPeople) {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: id + 1, Name: name(id + 1), LastActive: now.Add(-time.Duration(id) * time.Hour), Data: text(4, 16),
-			Main: id == 0,
+			ID:         id + 1,
+			Name:       name(id + 1),
+			LastActive: now.Add(-time.Duration(id) * time.Hour),
+			Data:       text(4, 16),
+			Main:       id == 0,
 		})
 	}
 	for i := range stockHistory {
@@ -61,7 +74,10 @@ func stock() builder.Input {
 		for j := range 3 {
 			at := now.Add(-time.Duration(24*(i+2))*time.Hour + time.Duration(j)*time.Minute)
 			item.Lines = append(item.Lines, builder.Line{
-				Message: memory.FirstMessageID(at) + memory.MessageID(i), Author: who(), Time: at, Content: text(2, 24),
+				Message: memory.FirstMessageID(at) + memory.MessageID(i),
+				Author:  who(),
+				Time:    at,
+				Content: text(2, 24),
 			})
 		}
 		in.History = append(in.History, item)

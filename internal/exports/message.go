@@ -66,8 +66,16 @@ func PeopleOf(all []memory.Person) People {
 // Of returns m in the form of an export, without its place.
 func Of(m memory.Message, people People) Message {
 	e := Message{
-		ChannelID: m.Channel, ID: m.ID.String(), AuthorID: m.Author, Kind: imports.SpeakerWord(m.Kind),
-		Time: m.Time(), Edited: m.Edited, Text: m.Content, Files: m.Files, Links: m.Links, Starred: m.Starred,
+		ChannelID: m.Channel,
+		ID:        m.ID.String(),
+		AuthorID:  m.Author,
+		Kind:      imports.SpeakerWord(m.Kind),
+		Time:      m.Time(),
+		Edited:    m.Edited,
+		Text:      m.Content,
+		Files:     m.Files,
+		Links:     m.Links,
+		Starred:   m.Starred,
 	}
 	if m.ReplyTo != 0 {
 		e.ReplyTo = []string{m.ReplyTo.String()}
@@ -80,7 +88,11 @@ func Of(m memory.Message, people People) Message {
 		}
 	}
 	if o := m.Original; m.IsCopy() {
-		e.CopyOf = CopyOf{ChannelID: o.Channel, ID: o.Message.String(), Version: o.Version}
+		e.CopyOf = CopyOf{
+			ChannelID: o.Channel,
+			ID:        o.Message.String(),
+			Version:   o.Version,
+		}
 		if o.Guild != memory.DirectGuild {
 			e.CopyOf.Server = o.Guild.String()
 		}

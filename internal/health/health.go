@@ -74,8 +74,13 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Run serves until ctx is done, lets running requests finish, and returns nil. An error means that serving failed.
 func (s *Server) Run(ctx context.Context) error {
-	server := http.Server{Handler: s.handler(), ReadHeaderTimeout: readLimit, ReadTimeout: readLimit,
-		IdleTimeout: idleLimit, MaxHeaderBytes: maxHeader}
+	server := http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: readLimit,
+		ReadTimeout:       readLimit,
+		IdleTimeout:       idleLimit,
+		MaxHeaderBytes:    maxHeader,
+	}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)

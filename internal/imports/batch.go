@@ -152,11 +152,20 @@ func (b *batch) flush(ctx context.Context) error {
 	for _, p := range b.posts {
 		b.events = append(b.events, memory.Posted{Message: p.Message})
 		if p.Starred {
-			b.events = append(b.events, memory.Starred{Guild: p.Guild, Channel: p.Channel, ID: p.ID, On: true,
-				At: p.Time()})
+			b.events = append(b.events, memory.Starred{
+				Guild:   p.Guild,
+				Channel: p.Channel,
+				ID:      p.ID,
+				On:      true,
+				At:      p.Time(),
+			})
 		}
 		if p.name != "" {
-			b.events = append(b.events, memory.ExternalIDSeen{Channel: p.Channel, ID: p.ID, ExternalID: p.name})
+			b.events = append(b.events, memory.ExternalIDSeen{
+				Channel:    p.Channel,
+				ID:         p.ID,
+				ExternalID: p.name,
+			})
 		}
 	}
 	if err := b.emit(b.events); err != nil {

@@ -155,7 +155,11 @@ type export struct {
 }
 
 func readExport(ctx context.Context, src *source, b *batch) error {
-	e := &export{dec: json.NewDecoder(src), src: src, b: b}
+	e := &export{
+		dec: json.NewDecoder(src),
+		src: src,
+		b:   b,
+	}
 	if err := e.object(ctx); err != nil {
 		return err
 	}
@@ -237,8 +241,11 @@ func (e *export) locate() error {
 		return errors.New("the export has no ids of its server and channel: export the channel again with DiscordChatExporter")
 	}
 	e.place = unplaced(memory.Channel{
-		ID: channel, Guild: guild, Parent: idOf[memory.ChannelID](e.channel.Parent),
-		Kind: channelKinds[plain(e.channel.Type)], Name: string(e.channel.Name),
+		ID:     channel,
+		Guild:  guild,
+		Parent: idOf[memory.ChannelID](e.channel.Parent),
+		Kind:   channelKinds[plain(e.channel.Type)],
+		Name:   string(e.channel.Name),
 	})
 	return nil
 }

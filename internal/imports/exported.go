@@ -80,9 +80,12 @@ func kindCalled[K memory.ChannelKind | memory.Kind](words map[K]string, word tex
 // exported adds a message from Discord.
 func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	place := unplaced(memory.Channel{
-		ID: idOf[memory.ChannelID](l.ChannelID), Guild: idOf[memory.GuildID](l.Server),
-		Parent: idOf[memory.ChannelID](l.Parent), Owner: idOf[memory.UserID](l.Owner),
-		Kind: kindCalled(channelWords, l.In), Name: string(l.Channel),
+		ID:     idOf[memory.ChannelID](l.ChannelID),
+		Guild:  idOf[memory.GuildID](l.Server),
+		Parent: idOf[memory.ChannelID](l.Parent),
+		Owner:  idOf[memory.UserID](l.Owner),
+		Kind:   kindCalled(channelWords, l.In),
+		Name:   string(l.Channel),
 	})
 	for _, name := range l.Tags {
 		place.Tags = append(place.Tags, memory.Tag{Name: string(name)})
@@ -94,16 +97,26 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 			number)
 	}
 	p := &post{Message: memory.Message{
-		ID: id, Guild: place.Guild, Channel: place.ID, Kind: kindCalled(speakerWords, l.Kind), Content: string(l.Text),
-		Starred: l.Starred, Edited: timeOf(l.Edited),
+		ID:      id,
+		Guild:   place.Guild,
+		Channel: place.ID,
+		Kind:    kindCalled(speakerWords, l.Kind),
+		Content: string(l.Text),
+		Starred: l.Starred,
+		Edited:  timeOf(l.Edited),
 	}}
 	if p.Kind == memory.FromHark { // what it drew on isn't told, so it couldn't be forgotten with that
 		b.sum.Answers++
 		return nil
 	}
 	for _, f := range l.Files {
-		p.Files = append(p.Files, memory.File{Name: string(f.Name), Description: string(f.Description),
-			ID: idOf[int64](f.ID), Kind: memory.FileKind(f.Kind), Told: string(f.Told)})
+		p.Files = append(p.Files, memory.File{
+			Name:        string(f.Name),
+			Description: string(f.Description),
+			ID:          idOf[int64](f.ID),
+			Kind:        memory.FileKind(f.Kind),
+			Told:        string(f.Told),
+		})
 	}
 	for _, x := range l.Links {
 		p.Links = append(p.Links, memory.Link{Title: string(x.Title), Description: string(x.Description)})
@@ -117,7 +130,11 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	if len(l.ReplyTo) > 0 {
 		p.ReplyTo = idOf[memory.MessageID](l.ReplyTo[0])
 	}
-	who := memory.Person{ID: idOf[memory.UserID](l.AuthorID), Guild: p.Guild, Username: string(l.Author)}
+	who := memory.Person{
+		ID:       idOf[memory.UserID](l.AuthorID),
+		Guild:    p.Guild,
+		Username: string(l.Author),
+	}
 	if l.Username != "" {
 		who.Username = string(l.Username)
 		who.Nick = string(l.Author)
@@ -125,8 +142,11 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	who.Bot = p.Kind != memory.FromMember && p.Kind != memory.FromSystem
 	p.people = []memory.Person{who}
 	for _, u := range l.Mentions {
-		p.people = append(p.people, memory.Person{ID: idOf[memory.UserID](u.ID), Guild: p.Guild,
-			Username: string(u.Name)})
+		p.people = append(p.people, memory.Person{
+			ID:       idOf[memory.UserID](u.ID),
+			Guild:    p.Guild,
+			Username: string(u.Name),
+		})
 	}
 	b.channel(place)
 	return b.post(ctx, p)

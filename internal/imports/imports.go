@@ -60,8 +60,12 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 		return Summary{}, err
 	}
 	b := &batch{
-		known: known, emit: emit, sum: Summary{Kind: kind}, channels: map[memory.ChannelID]bool{},
-		told: map[memory.Membership]memory.MessageID{}, people: map[memory.GuildID]map[memory.UserID]memory.Person{},
+		known:    known,
+		emit:     emit,
+		sum:      Summary{Kind: kind},
+		channels: map[memory.ChannelID]bool{},
+		told:     map[memory.Membership]memory.MessageID{},
+		people:   map[memory.GuildID]map[memory.UserID]memory.Person{},
 		read: func() {
 			if progress != nil {
 				progress(src.raw.n)

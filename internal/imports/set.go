@@ -102,11 +102,18 @@ func readSet(ctx context.Context, src *source, b *batch) error {
 
 func (b *batch) setMessage(ctx context.Context, l setLine, id memory.MessageID) error {
 	p := &post{name: string(l.ID), Message: memory.Message{
-		ID: id, Guild: memory.LocalGuild, Channel: ChannelID(string(l.Channel)), Kind: memory.FromSystem,
+		ID:      id,
+		Guild:   memory.LocalGuild,
+		Channel: ChannelID(string(l.Channel)),
+		Kind:    memory.FromSystem,
 		Content: string(l.Text),
 	}}
-	b.channel(memory.Channel{ID: p.Channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel,
-		Name: string(l.Channel)})
+	b.channel(memory.Channel{
+		ID:    p.Channel,
+		Guild: memory.LocalGuild,
+		Kind:  memory.LocalChannel,
+		Name:  string(l.Channel),
+	})
 	if author := strings.TrimSpace(string(l.Author)); author != "" {
 		p.Kind = memory.FromMember
 		p.people = []memory.Person{{ID: UserID(author), Guild: memory.LocalGuild, Username: author}}

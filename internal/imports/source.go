@@ -69,7 +69,11 @@ func open(r io.Reader) (*source, error) {
 		plain = unzip
 	}
 	text := &counter{r: &unended{r: plain}}
-	src := &source{Reader: bufio.NewReaderSize(text, peekSize), raw: raw, text: text}
+	src := &source{
+		Reader: bufio.NewReaderSize(text, peekSize),
+		raw:    raw,
+		text:   text,
+	}
 	return src, src.skipMark()
 }
 

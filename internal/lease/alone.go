@@ -37,7 +37,11 @@ func (a *Alone) Claim(_ context.Context, jobs []string, most int) (leases []Leas
 		if j.held || len(leases) >= most {
 			continue
 		}
-		leases = append(leases, Lease{Job: job, Epoch: j.epoch + 1, Note: j.note})
+		leases = append(leases, Lease{
+			Job:   job,
+			Epoch: j.epoch + 1,
+			Note:  j.note,
+		})
 		*j = aloneJob{held: true, epoch: j.epoch + 1}
 	}
 	return leases, nil

@@ -288,8 +288,13 @@ func (c caller) fetch(ctx context.Context, method, address, body string, into an
 	if err != nil {
 		return err
 	}
-	server, err := endpoint.NewServer(endpoint.Server{What: "model's", URL: c.config.BaseURL, Limit: 1 << 20,
-		Setting: "llm.base_url", Secret: "llm.api_key"})
+	server, err := endpoint.NewServer(endpoint.Server{
+		What:    "model's",
+		URL:     c.config.BaseURL,
+		Limit:   1 << 20,
+		Setting: "llm.base_url",
+		Secret:  "llm.api_key",
+	})
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,18 @@ const (
 )
 
 var kinds = [...]string{
-	Unreachable: "unreachable", TimedOut: "timed_out", Refused: "refused", NotFound: "not_found",
-	RateLimited: "rate_limited", TooLong: "too_long", Rejected: "rejected", CutOff: "cut_off", Server: "server",
-	BadAnswer: "bad_answer", Resting: "resting", Crowded: "crowded",
+	Unreachable: "unreachable",
+	TimedOut:    "timed_out",
+	Refused:     "refused",
+	NotFound:    "not_found",
+	RateLimited: "rate_limited",
+	TooLong:     "too_long",
+	Rejected:    "rejected",
+	CutOff:      "cut_off",
+	Server:      "server",
+	BadAnswer:   "bad_answer",
+	Resting:     "resting",
+	Crowded:     "crowded",
 }
 
 // String returns a kind's name, such as "rate_limited".
@@ -129,7 +138,8 @@ func speakerOf(c Config) speaker {
 	secrets := append(slices.Collect(maps.Values(c.Headers)), c.APIKey)
 	secrets = append(secrets, textsIn(c.Extra)...)
 	return speaker{
-		model: c.Model, timeout: c.Timeout,
+		model:   c.Model,
+		timeout: c.Timeout,
 		place:   cmp.Or(endpoint.Place(c.BaseURL), "the address in llm.base_url"),
 		secrets: slices.DeleteFunc(secrets, func(s string) bool { return s == "" }),
 	}
@@ -158,7 +168,11 @@ func textsIn(value any) (all []string) {
 }
 
 func problem(kind Kind, again bool, format string, args ...any) *Error {
-	return &Error{Kind: kind, again: again, text: fmt.Sprintf(format, args...)}
+	return &Error{
+		Kind:  kind,
+		again: again,
+		text:  fmt.Sprintf(format, args...),
+	}
 }
 
 func (s speaker) unreachable(err error) *Error {

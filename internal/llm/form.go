@@ -170,7 +170,11 @@ type ladder struct {
 }
 
 func newLadder(known form) *ladder {
-	return &ladder{form: known, base: known, tried: map[string]bool{}}
+	return &ladder{
+		form:  known,
+		base:  known,
+		tried: map[string]bool{},
+	}
 }
 
 // next makes a new form after a refusal of the last, for a request that had s; false if none is left.

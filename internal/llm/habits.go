@@ -80,7 +80,11 @@ func (h *habits) begin(now time.Time) *try {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := h.current(now)
-	t := &try{ladder: newLadder(known), began: known, vain: map[string]bool{}}
+	t := &try{
+		ladder: newLadder(known),
+		began:  known,
+		vain:   map[string]bool{},
+	}
 	for said, until := range h.vain {
 		t.vain[said] = now.Before(until)
 	}

@@ -35,14 +35,22 @@ const maxTranscript = 1 << 20
 // NewTranscriber returns a Transcriber. It makes no call.
 func NewTranscriber(c TranscriberConfig) (*Transcriber, error) {
 	server, err := endpoint.NewServer(endpoint.Server{
-		What: "transcription", URL: strings.TrimRight(c.BaseURL, "/"), Limit: maxTranscript,
-		Setting: "llm.transcription.base_url", Secret: "llm.transcription.api_key", Example: "http://localhost:8000/v1",
+		What:    "transcription",
+		URL:     strings.TrimRight(c.BaseURL, "/"),
+		Limit:   maxTranscript,
+		Setting: "llm.transcription.base_url",
+		Secret:  "llm.transcription.api_key",
+		Example: "http://localhost:8000/v1",
 		Missing: "check llm.transcription.model, and that its base_url ends in /v1",
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Transcriber{config: c, server: server, Breaker: endpoint.Breaker{What: "transcription server"}}, nil
+	return &Transcriber{
+		config:  c,
+		server:  server,
+		Breaker: endpoint.Breaker{What: "transcription server"},
+	}, nil
 }
 
 // Name returns the model's name.
@@ -56,8 +64,10 @@ func (t *Transcriber) Transcribe(ctx context.Context, ogg []byte) (said string, 
 		config.BaseURL = t.server.URL
 		config.HTTPClient = &x
 		answer, err := openai.NewClientWithConfig(config).CreateTranscription(ctx, openai.AudioRequest{
-			Model: t.config.Model, FilePath: "voice-message.ogg", Reader: bytes.NewReader(ogg),
-			Format: openai.AudioResponseFormatJSON,
+			Model:    t.config.Model,
+			FilePath: "voice-message.ogg",
+			Reader:   bytes.NewReader(ogg),
+			Format:   openai.AudioResponseFormatJSON,
 		})
 		if err != nil && x.Body != nil {
 			err = fmt.Errorf("%v answers with something else than a transcript", t.server)

@@ -40,8 +40,13 @@ type Timing struct {
 }
 
 // UsualTiming is the timing outside tests.
-var UsualTiming = Timing{Connect: 15 * time.Second, Patience: 2 * time.Second, Grace: 2 * time.Second,
-	MinRest: 30 * time.Second, MaxRest: 15 * time.Minute}
+var UsualTiming = Timing{
+	Connect:  15 * time.Second,
+	Patience: 2 * time.Second,
+	Grace:    2 * time.Second,
+	MinRest:  30 * time.Second,
+	MaxRest:  15 * time.Minute,
+}
 
 // Options configure a Client.
 type Options struct {
@@ -86,7 +91,12 @@ func New(o Options) *Client {
 	life, end := context.WithCancel(context.Background())
 	c := &Client{end: end}
 	for _, s := range o.Servers {
-		c.servers = append(c.servers, &server{Server: s, options: &o, life: life, seen: map[string]bool{}})
+		c.servers = append(c.servers, &server{
+			Server:  s,
+			options: &o,
+			life:    life,
+			seen:    map[string]bool{},
+		})
 	}
 	return c
 }

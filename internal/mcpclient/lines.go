@@ -23,7 +23,11 @@ type lines struct {
 }
 
 func newLines(output io.ReadCloser, stray func(text []byte) error) *lines {
-	return &lines{ReadCloser: output, in: bufio.NewReader(output), stray: stray}
+	return &lines{
+		ReadCloser: output,
+		in:         bufio.NewReader(output),
+		stray:      stray,
+	}
 }
 
 // Read implements io.Reader.

@@ -88,8 +88,9 @@ func (s *server) leave(left []string) {
 func (s *server) tool(c *connection, t *mcp.Tool, names map[string]bool) (tools.RemoteTool, error) {
 	name := s.nameOf(t.Name)
 	tool := tools.RemoteTool{
-		Tool:   chat.Tool{Name: name, Description: cut(t.Description, maxDescription)},
-		Server: s.Name, Title: strings.TrimPrefix(name, s.Name+separator),
+		Tool:     chat.Tool{Name: name, Description: cut(t.Description, maxDescription)},
+		Server:   s.Name,
+		Title:    strings.TrimPrefix(name, s.Name+separator),
 		ReadOnly: s.TrustReadOnly && t.Annotations != nil && t.Annotations.ReadOnlyHint,
 		Call: func(ctx context.Context, arguments json.RawMessage) (string, bool, error) {
 			return s.call(ctx, c, t.Name, arguments)

@@ -63,7 +63,11 @@ func (p *process) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	context.AfterFunc(p.alive, func() { _ = input.Close() }) // a child may keep the other end open
-	g.Connection, err = (&mcp.IOTransport{Reader: p, Writer: input, MaxLineLength: maxFrame}).Connect(ctx)
+	g.Connection, err = (&mcp.IOTransport{
+		Reader:        p,
+		Writer:        input,
+		MaxLineLength: maxFrame,
+	}).Connect(ctx)
 	return g, err
 }
 

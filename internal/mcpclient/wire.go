@@ -37,7 +37,11 @@ func (c *connection) transport() mcp.Transport {
 	return &mcp.StreamableClientTransport{
 		Endpoint: c.server.Address, MaxEventSize: maxFrame,
 		HTTPClient: &http.Client{
-			Transport: &roundTripper{RoundTripper: inner, connection: c, unasked: newAllowance(true)},
+			Transport: &roundTripper{
+				RoundTripper: inner,
+				connection:   c,
+				unasked:      newAllowance(true),
+			},
 			// another host mustn't get the key
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

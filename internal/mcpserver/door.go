@@ -70,12 +70,21 @@ const (
 
 // NewDoor returns a door.
 func NewDoor(now func() *Open, version string, failed func(tool string, err error)) *Door {
-	d := &Door{Now: now, Version: version, Failed: failed, clock: time.Now,
-		bearers: ttl.New[memory.TokenHash, *bearer](maxBearers)}
+	d := &Door{
+		Now:     now,
+		Version: version,
+		Failed:  failed,
+		clock:   time.Now,
+		bearers: ttl.New[memory.TokenHash, *bearer](maxBearers),
+	}
 	d.handler = mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		return r.Context().Value(visitorKey{}).(*mcp.Server)
-	}, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
-		DisableLocalhostProtection: true}) // the token protects, and a proxy's requests come to localhost
+	}, &mcp.StreamableHTTPOptions{
+		Stateless:                  true,
+		JSONResponse:               true,
+		MaxRequestBodyBytes:        maxBody,
+		DisableLocalhostProtection: true,
+	}) // the token protects, and a proxy's requests come to localhost
 	return d
 }
 
@@ -172,7 +181,13 @@ func (b *bearer) use(ctx context.Context, now time.Time, s Store, guild memory.G
 	case c.Hash != hash:
 		return errTakenBack
 	}
-	return s.Apply(ctx, memory.ConnectionUsed{Guild: guild, User: user, Hash: hash, Uses: c.Uses + 1, At: now})
+	return s.Apply(ctx, memory.ConnectionUsed{
+		Guild: guild,
+		User:  user,
+		Hash:  hash,
+		Uses:  c.Uses + 1,
+		At:    now,
+	})
 }
 
 // bearer returns what is known of who brings a token.

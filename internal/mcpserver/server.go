@@ -88,7 +88,11 @@ var tools = []tool{
 
 // New returns a server for a reader.
 func New(c Config) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "hark", Title: "Hark", Version: c.Version},
+	s := mcp.NewServer(&mcp.Implementation{
+		Name:    "hark",
+		Title:   "Hark",
+		Version: c.Version,
+	},
 		&mcp.ServerOptions{Instructions: fmt.Sprintf(instructions, c.Reader),
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	closed := false
@@ -100,8 +104,17 @@ func New(c Config) *mcp.Server {
 				return e.Consult(ctx, q, t.of, arguments)
 			}
 		}
-		s.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.description, InputSchema: parameters,
-			Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: true, OpenWorldHint: &closed}},
+		s.AddTool(&mcp.Tool{
+			Name:        t.name,
+			Title:       t.title,
+			Description: t.description,
+			InputSchema: parameters,
+			Annotations: &mcp.ToolAnnotations{
+				Title:         t.title,
+				ReadOnlyHint:  true,
+				OpenWorldHint: &closed,
+			},
+		},
 			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				text, err := c.call(ctx, t, r.Params.Arguments)
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: err != nil}, nil

@@ -21,7 +21,11 @@ const maxLine = 1 << 20
 func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	answers := &writer{to: out}
 	requests := &reader{in: bufio.NewReader(in), answers: answers}
-	err := New(c).Run(ctx, &mcp.IOTransport{Reader: requests, Writer: answers, MaxLineLength: 2 * maxLine})
+	err := New(c).Run(ctx, &mcp.IOTransport{
+		Reader:        requests,
+		Writer:        answers,
+		MaxLineLength: 2 * maxLine,
+	})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

@@ -128,8 +128,11 @@ func New() *Metrics {
 			if strings.HasSuffix(d.Name, "_seconds") { // from a commit to a long answer
 				bounds = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120}
 			}
-			v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help,
-				Buckets: bounds}, d.Labels)
+			v := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+				Name:    d.Name,
+				Help:    d.Help,
+				Buckets: bounds,
+			}, d.Labels)
 			m.Registry.MustRegister(v)
 			return v
 		}

@@ -37,8 +37,13 @@ func (l *llmcord) model(p pair, called string) {
 	provider, name, ok := strings.Cut(plain, "/")
 	server := get(l.providers, provider)
 	base := scalar(get(server, "base_url"))
-	m := model{Name: called, Model: strings.TrimSpace(name), BaseURL: base, APIKey: l.key(server),
-		Headers: l.headers(provider, server)}
+	m := model{
+		Name:    called,
+		Model:   strings.TrimSpace(name),
+		BaseURL: base,
+		APIKey:  l.key(server),
+		Headers: l.headers(provider, server),
+	}
 	lower := strings.ToLower(called)
 	m.Vision = !l.noImages && (marked || slices.ContainsFunc(seeing, func(tag string) bool {
 		return strings.Contains(lower, tag)

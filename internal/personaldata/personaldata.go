@@ -53,8 +53,14 @@ var ErrTooLarge = errors.New("there is too much of it")
 
 // Of returns everything kept about a person that v may see.
 func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error) {
-	e := Person{User: user, Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{},
-		Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
+	e := Person{
+		User:      user,
+		Exported:  v.Now.UTC().Truncate(time.Second),
+		Servers:   []Server{},
+		Messages:  []exports.Message{},
+		Questions: []Question{},
+		Calls:     []memory.Record{},
+	}
 	room := &room{cmp.Or(v.Most, math.MaxInt)}
 	guilds := map[memory.GuildID]*memory.Guild{}
 	var channels []memory.ChannelID
@@ -98,7 +104,11 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 	if err != nil {
 		return e, err
 	}
-	calls, err := s.Records(ctx, memory.RecordQuery{Channels: channels, Asker: user, Oldest: true})
+	calls, err := s.Records(ctx, memory.RecordQuery{
+		Channels: channels,
+		Asker:    user,
+		Oldest:   true,
+	})
 	for _, call := range calls {
 		if err == nil {
 			err = take(room, &e.Calls, call)
@@ -168,15 +178,26 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 	}
 	e.Chose = g.ChosenBy(user)
 	if c := member.Connection; c.IsOpen() {
-		e.Program = &Program{Since: c.At.UTC(), Uses: c.Uses, Used: c.Used.UTC()}
+		e.Program = &Program{
+			Since: c.At.UTC(),
+			Uses:  c.Uses,
+			Used:  c.Used.UTC(),
+		}
 	}
 	receipts, err := s.Forgettings(ctx, g.ID, user)
 	for _, r := range receipts {
 		f := r.Forgetting
 		e.Receipts = append(e.Receipts, Receipt{
-			ID: f.ID, At: f.At.UTC().Truncate(time.Second), Why: string(f.Why), Before: f.Before.UTC(),
-			Messages: r.Messages, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries,
-			Records: r.Records,
+			ID:        f.ID,
+			At:        f.At.UTC().Truncate(time.Second),
+			Why:       string(f.Why),
+			Before:    f.Before.UTC(),
+			Messages:  r.Messages,
+			Answers:   r.Answers,
+			Facts:     r.Facts,
+			Lore:      r.Lore,
+			Summaries: r.Summaries,
+			Records:   r.Records,
 		})
 	}
 	return e, e.OptedOut || e.Program != nil || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Chose)+len(e.Receipts) > 0, err
@@ -200,8 +221,15 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 		summaries = slices.Clip(summaries)
 		for _, s := range condensed {
 			summaries = append(summaries, memory.Summary{
-				ID: s.Until, Guild: s.Guild, Channel: s.Channel, Text: s.Text, Kind: kindGoesOn,
-				Sources: s.Sources, Made: s.Made, Model: s.Model})
+				ID:      s.Until,
+				Guild:   s.Guild,
+				Channel: s.Channel,
+				Text:    s.Text,
+				Kind:    kindGoesOn,
+				Sources: s.Sources,
+				Made:    s.Made,
+				Model:   s.Model,
+			})
 		}
 		for _, summary := range summaries {
 			var ids, own []memory.MessageID

@@ -108,8 +108,16 @@ type Source struct {
 // LoreOf returns l in the form of exports.
 func LoreOf(l memory.Lore) Lore {
 	out := Lore{
-		ID: l.ID, Server: l.Guild, Name: l.Name, Text: l.Text, By: l.By, Channel: l.Channel, Time: l.At.UTC(),
-		Aliases: append([]string{}, l.Own...), Made: append([]string{}, memory.Aliases(l.Name)...), Sources: []Source{},
+		ID:      l.ID,
+		Server:  l.Guild,
+		Name:    l.Name,
+		Text:    l.Text,
+		By:      l.By,
+		Channel: l.Channel,
+		Time:    l.At.UTC(),
+		Aliases: append([]string{}, l.Own...),
+		Made:    append([]string{}, memory.Aliases(l.Name)...),
+		Sources: []Source{},
 	}
 	for _, s := range l.Sources {
 		link := ""
@@ -139,8 +147,16 @@ type Summary struct {
 // SummaryOf returns s in the form of exports.
 func SummaryOf(s memory.Summary) Summary {
 	out := Summary{
-		ID: s.ID, Server: s.Guild, Channel: s.Channel, From: s.From(), To: s.To(), Kind: string(s.Kind),
-		Topics: append([]string{}, s.Topics...), Text: s.Text, Model: s.Model, Made: s.Made.UTC(),
+		ID:      s.ID,
+		Server:  s.Guild,
+		Channel: s.Channel,
+		From:    s.From(),
+		To:      s.To(),
+		Kind:    string(s.Kind),
+		Topics:  append([]string{}, s.Topics...),
+		Text:    s.Text,
+		Model:   s.Model,
+		Made:    s.Made.UTC(),
 	}
 	for _, source := range s.Sources {
 		out.Sources = append(out.Sources, source.Message.String())

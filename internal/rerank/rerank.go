@@ -41,15 +41,24 @@ func New(c Config) (*Reranker, error) {
 		c.Timeout = 2 * time.Second
 	}
 	server, err := endpoint.NewServer(endpoint.Server{
-		What: "rerank", URL: c.URL, Key: c.APIKey, Setting: "search.rerank_url", Secret: "search.rerank_key",
+		What:    "rerank",
+		URL:     c.URL,
+		Key:     c.APIKey,
+		Setting: "search.rerank_url",
+		Secret:  "search.rerank_key",
 		Example: "http://localhost:8080/rerank",
 		Missing: "check search.rerank_model, and that search.rerank_url is the whole address, up to and including /rerank",
-		Switch:  "--reranking", Limit: maxAnswer,
+		Switch:  "--reranking",
+		Limit:   maxAnswer,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Reranker{config: c, server: server, Breaker: endpoint.Breaker{What: "rerank server"}}, nil
+	return &Reranker{
+		config:  c,
+		server:  server,
+		Breaker: endpoint.Breaker{What: "rerank server"},
+	}, nil
 }
 
 // Name returns the model's name, or else the server's address.

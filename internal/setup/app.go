@@ -63,7 +63,12 @@ type App struct {
 // Open returns an App. Of o, the configuration says the space of vectors and their limit. m may be nil.
 func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Options) (*App, error) {
 	tight := CheckWindow(c, llm.LargerWindow(c.LLM.BaseURL))
-	a := &App{Config: c, Tight: tight, Models: NewModels(c), Metrics: metrics.Or(m)}
+	a := &App{
+		Config:  c,
+		Tight:   tight,
+		Models:  NewModels(c),
+		Metrics: metrics.Or(m),
+	}
 	a.Models.Watch(func(model string, took time.Duration, failed error) {
 		a.Metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
 		if failed != nil {
@@ -155,32 +160,51 @@ func (a *App) options(key []byte) answer.Options {
 		long = a.Digest.Notice
 	}
 	return answer.Options{
-		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration,
-		Policy:       Policy(c),
-		SessionTurns: c.Memory.SessionTurns, CondenseTurns: c.Memory.CondenseTurns,
-		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0,
-		NoSummaries: c.Memory.Summaries == SummariesOff,
-		ToolRounds:  c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
-		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builderOf,
+		Persona:       c.Answer.Persona,
+		Zone:          c.Answer.Location(),
+		SessionGap:    c.Memory.SessionGap.Duration,
+		Policy:        Policy(c),
+		SessionTurns:  c.Memory.SessionTurns,
+		CondenseTurns: c.Memory.CondenseTurns,
+		Rewrite:       c.Search.Rewrite,
+		KeepPrompts:   c.Memory.KeepPrompts() > 0,
+		NoSummaries:   c.Memory.Summaries == SummariesOff,
+		ToolRounds:    c.Answer.ToolRounds,
+		ToolTokens:    c.Answer.ToolTokens,
+		ToolTime:      c.Answer.ToolTime.Duration,
+		Language:      c.Builder.Language,
+		Models:        a.choosable(),
+		Builder:       a.builderOf,
 		Missing: func(model string) {
 			if a.Missing != nil {
 				a.Missing(model)
 			}
 		},
-		Vision: a.sees(), Long: long, RecordKey: key, Metrics: a.Metrics, NoRecords: c.Memory.KeepRecords() == 0,
-		Remote: a.remote(),
+		Vision:    a.sees(),
+		Long:      long,
+		RecordKey: key,
+		Metrics:   a.Metrics,
+		NoRecords: c.Memory.KeepRecords() == 0,
+		Remote:    a.remote(),
 	}
 }
 
 // Policy returns the operator's choices about remembering.
 func Policy(c config.Config) memory.Policy {
-	return memory.Policy{Ask: c.Memory.Start == "ask", AgeLimited: c.Memory.AgeRestricted, Direct: c.Memory.Direct}
+	return memory.Policy{
+		Ask:        c.Memory.Start == "ask",
+		AgeLimited: c.Memory.AgeRestricted,
+		Direct:     c.Memory.Direct,
+	}
 }
 
 // RecordRetention returns how long records of calls are kept.
 func RecordRetention(c config.Config) memory.RecordRetention {
-	return memory.RecordRetention{Age: c.Memory.KeepRecords(), Count: c.Memory.RecordsMax,
-		Tokens: c.Memory.RecordsTokens}
+	return memory.RecordRetention{
+		Age:    c.Memory.KeepRecords(),
+		Count:  c.Memory.RecordsMax,
+		Tokens: c.Memory.RecordsTokens,
+	}
 }
 
 // Model returns the default model; nil if none is configured.
@@ -231,7 +255,12 @@ func (a *App) builderOf(ctx context.Context, model, language string, layout buil
 	if own {
 		return a.Builder
 	}
-	key := builderKey{model: model, window: c.LLM.Window, language: c.Builder.Language, layout: c.Builder.Layout}
+	key := builderKey{
+		model:    model,
+		window:   c.LLM.Window,
+		language: c.Builder.Language,
+		layout:   c.Builder.Layout,
+	}
 	made, known := a.builders.Load(key)
 	if !known {
 		b, _ := NewBuilder(c) // nil with an error, which only a window or a budget that is too small can cause
@@ -270,8 +299,12 @@ const (
 func (a *App) NewDigest() *digest.Worker {
 	c := a.Config
 	return digest.New(digest.Options{
-		Log: a.Store, Model: a.Model(), Extract: c.Memory.Summaries == summariesExtract, Policy: Policy(c),
-		SessionGap: c.Memory.SessionGap.Duration, Metrics: a.Metrics,
+		Log:        a.Store,
+		Model:      a.Model(),
+		Extract:    c.Memory.Summaries == summariesExtract,
+		Policy:     Policy(c),
+		SessionGap: c.Memory.SessionGap.Duration,
+		Metrics:    a.Metrics,
 	})
 }
 

@@ -54,8 +54,12 @@ func endpointConfig(c config.Config) embed.EndpointConfig {
 	e := c.Embedding
 	prefixes, _, _ := Prefixes(e)
 	return embed.EndpointConfig{
-		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Prefixes: prefixes, Dimensions: e.Dimensions,
-		Timeout: c.LLM.Timeout.Duration,
+		BaseURL:    e.BaseURL,
+		APIKey:     e.APIKey.Reveal(),
+		Model:      e.Model,
+		Prefixes:   prefixes,
+		Dimensions: e.Dimensions,
+		Timeout:    c.LLM.Timeout.Duration,
 	}
 }
 
@@ -103,7 +107,10 @@ func NewReranker(c config.Config) (*rerank.Reranker, error) {
 		return nil, nil
 	}
 	return rerank.New(rerank.Config{
-		URL: s.RerankURL, APIKey: s.RerankKey.Reveal(), Model: s.RerankModel, Timeout: s.RerankTimeout.Duration,
+		URL:     s.RerankURL,
+		APIKey:  s.RerankKey.Reveal(),
+		Model:   s.RerankModel,
+		Timeout: s.RerankTimeout.Duration,
 	})
 }
 

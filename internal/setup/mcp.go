@@ -13,9 +13,16 @@ func NewMCP(c config.Config, warn func(server, problem string)) *mcpclient.Clien
 	}
 	o := mcpclient.Options{Warn: warn}
 	for _, s := range c.Tools.MCP {
-		o.Servers = append(o.Servers, mcpclient.Server{Name: s.Name, Command: s.Command, Args: s.Args,
-			Env: s.Env.Reveal(), Address: s.Address, Key: s.Key.Reveal(), TrustReadOnly: s.TrustReadOnly,
-			Timeout: s.Timeout.Duration})
+		o.Servers = append(o.Servers, mcpclient.Server{
+			Name:          s.Name,
+			Command:       s.Command,
+			Args:          s.Args,
+			Env:           s.Env.Reveal(),
+			Address:       s.Address,
+			Key:           s.Key.Reveal(),
+			TrustReadOnly: s.TrustReadOnly,
+			Timeout:       s.Timeout.Duration,
+		})
 	}
 	return mcpclient.New(o)
 }

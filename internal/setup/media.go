@@ -13,7 +13,9 @@ func NewTeller(c config.Config, models *llm.Models) (*media.Teller, error) {
 	t := &media.Teller{PerDay: c.Memory.Pictures}
 	if v := c.LLM.Transcription; v.Model != "" {
 		at := llm.TranscriberConfig{
-			Model: v.Model, BaseURL: cmp.Or(v.BaseURL, c.LLM.BaseURL), APIKey: v.APIKey.Reveal(),
+			Model:   v.Model,
+			BaseURL: cmp.Or(v.BaseURL, c.LLM.BaseURL),
+			APIKey:  v.APIKey.Reveal(),
 			Timeout: 2 * c.LLM.Timeout.Duration,
 		}
 		if at.BaseURL == c.LLM.BaseURL && !v.APIKey.IsSet() {

@@ -22,8 +22,15 @@ func NewModels(c config.Config) *llm.Models {
 		return llm.NewModels(named, nil)
 	}
 	fallback := modelConfig(c.LLM, config.Model{
-		Model: f.Model, BaseURL: f.BaseURL, APIKey: f.APIKey, Vision: f.Vision, Temperature: f.Temperature,
-		Headers: f.Headers, Thinking: f.Thinking, Extra: f.Extra, AtOnce: f.AtOnce,
+		Model:       f.Model,
+		BaseURL:     f.BaseURL,
+		APIKey:      f.APIKey,
+		Vision:      f.Vision,
+		Temperature: f.Temperature,
+		Headers:     f.Headers,
+		Thinking:    f.Thinking,
+		Extra:       f.Extra,
+		AtOnce:      f.AtOnce,
 	})
 	return llm.NewModels(named, &fallback)
 }
@@ -31,10 +38,18 @@ func NewModels(c config.Config) *llm.Models {
 // modelConfig returns how a model is asked. l has what all models share.
 func modelConfig(l config.LLM, m config.Model) llm.Config {
 	made := llm.Config{
-		Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Headers: m.Headers.Reveal(),
-		Vision: m.Vision, Window: cmp.Or(m.Window, tokens.Window(m.Model)), MaxTokens: l.MaxTokens,
-		Timeout: l.Timeout.Duration, Retries: modelRetries,
-		Extra: m.Extra.Reveal(), Thinking: llm.Thinking(m.Thinking), AtOnce: m.AtOnce,
+		Model:     m.Model,
+		BaseURL:   m.BaseURL,
+		APIKey:    m.APIKey.Reveal(),
+		Headers:   m.Headers.Reveal(),
+		Vision:    m.Vision,
+		Window:    cmp.Or(m.Window, tokens.Window(m.Model)),
+		MaxTokens: l.MaxTokens,
+		Timeout:   l.Timeout.Duration,
+		Retries:   modelRetries,
+		Extra:     m.Extra.Reveal(),
+		Thinking:  llm.Thinking(m.Thinking),
+		AtOnce:    m.AtOnce,
 	}
 	if m.Temperature != nil {
 		made.Temperature = new(float32(*m.Temperature))

@@ -30,7 +30,11 @@ type Place struct {
 
 // Of returns the configured place.
 func Of(c config.Config) Place {
-	return Place{Dir: c.Data, URL: c.Store.Reveal(), KeyFile: c.Memory.KeyFile}
+	return Place{
+		Dir:     c.Data,
+		URL:     c.Store.Reveal(),
+		KeyFile: c.Memory.KeyFile,
+	}
 }
 
 // IsFile reports whether the memory is a file.
@@ -84,11 +88,19 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret,
-			Index: o.Index})
+		return postgres.Open(ctx, p.URL, postgres.Options{
+			Space:  o.Space,
+			Tokens: count,
+			Secret: secret,
+			Index:  o.Index,
+		})
 	}
 	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{
-		Space: o.Space, Tokens: count, Secret: secret, Index: o.Index, Progress: o.Progress,
+		Space:    o.Space,
+		Tokens:   count,
+		Secret:   secret,
+		Index:    o.Index,
+		Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
@@ -167,9 +179,18 @@ func (p Place) openForMove(ctx context.Context, as sqlstore.Moving) (*sqlstore.S
 		return nil, err
 	}
 	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Tokens: count, Moving: as, Secret: secret})
+		return postgres.Open(ctx, p.URL, postgres.Options{
+			Tokens: count,
+			Moving: as,
+			Secret: secret,
+		})
 	}
-	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{Tokens: count, Moving: as, Check: true, Secret: secret})
+	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{
+		Tokens: count,
+		Moving: as,
+		Check:  true,
+		Secret: secret,
+	})
 	if errors.Is(err, sqlite.ErrInUse) {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}

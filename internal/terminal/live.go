@@ -24,7 +24,11 @@ type Live struct {
 
 // NewLive returns a Live that writes to w. width returns the columns of a line; 0: no line is broken.
 func NewLive(w io.Writer, colour Colours, width func() int) *Live {
-	return &Live{w: w, colour: colour, width: width}
+	return &Live{
+		w:      w,
+		colour: colour,
+		width:  width,
+	}
 }
 
 // Begin begins another text.

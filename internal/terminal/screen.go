@@ -25,7 +25,12 @@ type Screen struct {
 
 // NewScreen returns a Screen. lookup looks up NO_COLOR.
 func NewScreen(in, out *os.File, lookup func(string) (string, bool)) *Screen {
-	s := &Screen{in: in, Out: out, Past: &History{}, keys: &keys{in: in}}
+	s := &Screen{
+		in:   in,
+		Out:  out,
+		Past: &History{},
+		keys: &keys{in: in},
+	}
 	s.renew()
 	if none, _ := lookup("NO_COLOR"); none == "" {
 		s.Colour = palette(s.term.Escape)
@@ -168,8 +173,15 @@ func (s *Screen) width() int {
 type Colours struct{ Name, Answer, Faint, Dim, Bold, Wrong, Off string }
 
 func palette(e *term.EscapeCodes) Colours {
-	return Colours{Name: string(e.Cyan), Answer: string(e.Green), Faint: string(e.Yellow), Dim: "\x1b[2m",
-		Bold: "\x1b[1m", Wrong: string(e.Red), Off: string(e.Reset)}
+	return Colours{
+		Name:   string(e.Cyan),
+		Answer: string(e.Green),
+		Faint:  string(e.Yellow),
+		Dim:    "\x1b[2m",
+		Bold:   "\x1b[1m",
+		Wrong:  string(e.Red),
+		Off:    string(e.Reset),
+	}
 }
 
 // History has the lines that the arrow keys call back, in memory only.

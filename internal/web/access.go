@@ -40,9 +40,15 @@ const (
 )
 
 func newAccess(c Config) *access {
-	a := &access{Config: c, key: make([]byte, keyBytes), origin: http.NewCrossOriginProtection(),
-		tries: newTries(), sessions: map[[sha256.Size]byte]time.Time{},
-		used: map[string]time.Time{}, now: time.Now}
+	a := &access{
+		Config:   c,
+		key:      make([]byte, keyBytes),
+		origin:   http.NewCrossOriginProtection(),
+		tries:    newTries(),
+		sessions: map[[sha256.Size]byte]time.Time{},
+		used:     map[string]time.Time{},
+		now:      time.Now,
+	}
 	_, _ = rand.Read(a.key) // never fails
 	return a
 }
@@ -189,8 +195,15 @@ func (a *access) cookie() string {
 }
 
 func (a *access) setCookie(w http.ResponseWriter, value string, age int) {
-	http.SetCookie(w, &http.Cookie{Name: a.cookie(), Value: value, Path: "/", MaxAge: age, HttpOnly: true,
-		Secure: a.isSecure(), SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name:     a.cookie(),
+		Value:    value,
+		Path:     "/",
+		MaxAge:   age,
+		HttpOnly: true,
+		Secure:   a.isSecure(),
+		SameSite: http.SameSiteStrictMode,
+	})
 }
 
 // end ends a session.

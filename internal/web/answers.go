@@ -63,9 +63,14 @@ func answers(v *visit) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	d := answersData{Guild: v.form("guild"), Channel: v.form("channel"), Person: v.form("person"),
+	d := answersData{
+		Guild:   v.form("guild"),
+		Channel: v.form("channel"),
+		Person:  v.form("person"),
 		Model:   v.form("model"),
-		Outcome: v.form("outcome"), Models: v.app.Models.Names()}
+		Outcome: v.form("outcome"),
+		Models:  v.app.Models.Names(),
+	}
 	q := memory.TraceQuery{Model: d.Model, Limit: answersShown + 1}
 	for _, g := range v.archive.Servers {
 		d.Guilds = append(d.Guilds, choice{g.ID.String(), v.guildRef(g.ID).Name})
@@ -134,9 +139,16 @@ func (v *visit) listAnswers(d *answersData, q memory.TraceQuery) error {
 		d.Next = v.with("before", traces[answersShown-1].Answer.String())
 	}
 	for _, t := range traces {
-		row := answerRow{URL: "/answers/" + t.Channel.String() + "/" + t.Answer.String(), Time: t.Answer.Time(),
-			Place: v.channelRef(t.Guild, t.Channel), Guild: v.guildRef(t.Guild), Asker: v.personRef(t.Guild, t.Asker),
-			Writer: writerOf(t), Found: foundNames[t.Origin.Found], Trace: t}
+		row := answerRow{
+			URL:    "/answers/" + t.Channel.String() + "/" + t.Answer.String(),
+			Time:   t.Answer.Time(),
+			Place:  v.channelRef(t.Guild, t.Channel),
+			Guild:  v.guildRef(t.Guild),
+			Asker:  v.personRef(t.Guild, t.Asker),
+			Writer: writerOf(t),
+			Found:  foundNames[t.Origin.Found],
+			Trace:  t,
+		}
 		said, err := v.app.Store.Around(v.ctx, t.Channel, []memory.MessageID{t.Question}, 0, 0)
 		if err != nil {
 			return err
@@ -177,8 +189,12 @@ func (v *visit) listUnanswered(d *answersData, q memory.TraceQuery) error {
 	case len(q.Guilds) == 1:
 		within = channelsOf(v.archive.GuildByID(q.Guilds[0]))
 	}
-	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: within, Method: answer.MethodAsk,
-		Asker: q.Asker, Limit: countedCalls})
+	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{
+		Channels: within,
+		Method:   answer.MethodAsk,
+		Asker:    q.Asker,
+		Limit:    countedCalls,
+	})
 	for _, r := range records {
 		if r.Answer == 0 && len(d.Unanswered) < answersShown {
 			d.Unanswered = append(d.Unanswered, unansweredRow{v.messageURL(r.Guild, r.Channel, r.Question), r.Timestamp,
@@ -254,7 +270,11 @@ func answerPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	traces, err := v.app.Store.Traces(v.ctx, memory.TraceQuery{Channel: channel, Answer: of, Prompts: true})
+	traces, err := v.app.Store.Traces(v.ctx, memory.TraceQuery{
+		Channel: channel,
+		Answer:  of,
+		Prompts: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -263,9 +283,15 @@ func answerPage(v *visit) error {
 			"or something that it was made from")}
 	}
 	t := traces[0]
-	d := answerData{Trace: t, Origin: markdown.Origin(locale.Locale{}, t.Origin, t.Model, t.Mode),
-		Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
-		Asker: v.personRef(t.Guild, t.Asker), Uses: usesOf(t.Sections, t.MaxTokens), Steps: stepsOf(t)}
+	d := answerData{
+		Trace:  t,
+		Origin: markdown.Origin(locale.Locale{}, t.Origin, t.Model, t.Mode),
+		Place:  v.channelRef(t.Guild, channel),
+		Guild:  v.guildRef(t.Guild),
+		Asker:  v.personRef(t.Guild, t.Asker),
+		Uses:   usesOf(t.Sections, t.MaxTokens),
+		Steps:  stepsOf(t),
+	}
 	if t.Guild > 0 {
 		d.Audience = audienceURL(t.Guild, channel)
 	}
@@ -337,8 +363,13 @@ func (v *visit) readAnswer(d *answerData) error {
 
 func (v *visit) readSpent(d *answerData) error {
 	t := d.Trace
-	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: []memory.ChannelID{t.Channel},
-		Method: answer.MethodAnswer, Since: t.Question.Time(), Until: t.Answer.Time().Add(time.Hour), Limit: 200})
+	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{
+		Channels: []memory.ChannelID{t.Channel},
+		Method:   answer.MethodAnswer,
+		Since:    t.Question.Time(),
+		Until:    t.Answer.Time().Add(time.Hour),
+		Limit:    200,
+	})
 	for _, r := range records {
 		if r.Answer == t.Answer {
 			d.Spent = spent{true, asInt(r.Kwargs["prompt_tokens"]), asInt(r.Kwargs["completion_tokens"]),
@@ -368,8 +399,14 @@ func (v *visit) recalledRows(t memory.Trace) ([]recalledRow, error) {
 	for _, h := range t.Recalled {
 		m, ok := there[memory.MessageRef{Channel: h.Channel, Message: h.Message}]
 		guild := cmp.Or(m.Guild, t.Guild)
-		row := recalledRow{TraceHit: h, URL: v.messageURL(guild, h.Channel, h.Message),
-			Channel: v.channelRef(guild, h.Channel), Time: h.Message.Time(), Gone: !ok, What: whatBecame(h)}
+		row := recalledRow{
+			TraceHit: h,
+			URL:      v.messageURL(guild, h.Channel, h.Message),
+			Channel:  v.channelRef(guild, h.Channel),
+			Time:     h.Message.Time(),
+			Gone:     !ok,
+			What:     whatBecame(h),
+		}
 		if ok {
 			row.Author = v.personRef(guild, m.Author)
 			row.Body = v.markup(guild, m.Text())
@@ -400,20 +437,37 @@ func whatBecame(h memory.TraceHit) string {
 func stepsOf(t memory.Trace) []step {
 	steps := []step{{Name: "searched", Took: t.Search}}
 	if t.Built > 0 {
-		steps = append(steps, step{Name: "prompt built", At: t.Search, Took: t.Built - t.Search})
+		steps = append(steps, step{
+			Name: "prompt built",
+			At:   t.Search,
+			Took: t.Built - t.Search,
+		})
 	}
 	at := max(t.Built, t.Search)
 	for _, c := range t.Calls {
-		steps = append(steps, step{Name: "tool " + c.Tool, At: at, Took: c.Took, About: c.Outcome})
+		steps = append(steps, step{
+			Name:  "tool " + c.Tool,
+			At:    at,
+			Took:  c.Took,
+			About: c.Outcome,
+		})
 		at += c.Took
 	}
 	if t.Began > 0 {
-		steps = append(steps, step{Name: "waited for the model", At: at, Took: t.Began - at},
+		steps = append(steps, step{
+			Name: "waited for the model",
+			At:   at,
+			Took: t.Began - at,
+		},
 			step{Name: "first word", At: t.Began})
 		at = t.Began
 	}
 	if t.Model != "" {
-		steps = append(steps, step{Name: "written by " + t.Model, At: at, Took: t.Total - at})
+		steps = append(steps, step{
+			Name: "written by " + t.Model,
+			At:   at,
+			Took: t.Total - at,
+		})
 	}
 	steps = append(steps, step{Name: "done", At: t.Total})
 	const whole = 1000

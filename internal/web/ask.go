@@ -113,8 +113,12 @@ func ask(v *visit) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	d := askData{Question: v.form("q"), Modes: builder.Modes(), Layouts: builder.Layouts(),
-		Compare: v.form("compare") != ""}
+	d := askData{
+		Question: v.form("q"),
+		Modes:    builder.Modes(),
+		Layouts:  builder.Layouts(),
+		Compare:  v.form("compare") != "",
+	}
 	for _, g := range v.archive.Servers {
 		if g.Left.IsZero() { // else Hark answers nobody there
 			d.Channels = append(d.Channels, v.choicesOf(g))
@@ -158,15 +162,29 @@ func (v *visit) choicesOf(g *memory.Guild) choiceGroup {
 
 // readTrial reads the settings of a trial.
 func (v *visit) readTrial(n string) trial {
-	return trial{N: n, As: v.form("as" + n), In: v.form("in" + n), Alone: v.form("alone"+n) != "",
-		Mode: v.form("mode" + n), Layout: v.form("layout" + n)}
+	return trial{
+		N:      n,
+		As:     v.form("as" + n),
+		In:     v.form("in" + n),
+		Alone:  v.form("alone"+n) != "",
+		Mode:   v.form("mode" + n),
+		Layout: v.form("layout" + n),
+	}
 }
 
 // try asks under the settings of a trial.
 func (v *visit) try(question string, t *trial) error {
 	n := t.N
-	q := answer.Question{Guild: memory.LocalGuild, Channel: 1, Text: question, Now: time.Now(), Operator: true,
-		Mode: builder.Mode(t.Mode), Layout: builder.Layout(t.Layout), Limit: hitsShown}
+	q := answer.Question{
+		Guild:    memory.LocalGuild,
+		Channel:  1,
+		Text:     question,
+		Now:      time.Now(),
+		Operator: true,
+		Mode:     builder.Mode(t.Mode),
+		Layout:   builder.Layout(t.Layout),
+		Limit:    hitsShown,
+	}
 	if q.Mode != "" && !q.Mode.Known() {
 		return complain("there is no mode %q", t.Mode)
 	}
@@ -241,7 +259,12 @@ func (v *visit) askAs(q *answer.Question, t *trial) {
 }
 
 func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
-	out := &result{Recalled: r, Left: len(r.Left), Summaries: r.Earlier, ModeWhy: r.Mode.Reason()}
+	out := &result{
+		Recalled:  r,
+		Left:      len(r.Left),
+		Summaries: r.Earlier,
+		ModeWhy:   r.Mode.Reason(),
+	}
 	if r.Mode.By == answer.ModeQuestion {
 		out.ModeWords = r.Mode.Why
 	}
@@ -258,9 +281,15 @@ func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
 	}
 	for _, h := range r.Result.Hits {
 		m := h.Message
-		one := hit{Ref: messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
-			Channel: v.channelRef(m.Guild, m.Channel), Time: m.Time(), Body: v.markup(m.Guild, m.Text()), Relevance: h.Relevance,
-			InPrompt: shown[m.ID]}
+		one := hit{
+			Ref:       messageURL(m.Guild, m.Channel, m.ID),
+			Author:    v.personRef(m.Guild, m.Author),
+			Channel:   v.channelRef(m.Guild, m.Channel),
+			Time:      m.Time(),
+			Body:      v.markup(m.Guild, m.Text()),
+			Relevance: h.Relevance,
+			InPrompt:  shown[m.ID],
+		}
 		for _, w := range h.Why {
 			one.Reasons = append(one.Reasons, reason{cmp.Or(reasonNames[w.Kind], w.Kind), w.Detail, w.Weight,
 				100 * w.Weight / max(most, 0.01)})
@@ -357,7 +386,12 @@ func usesOf(uses []memory.TraceUse, most int) []use {
 	at := 0.0
 	for i, u := range uses {
 		w := whole * float64(u.Tokens) / float64(max(1, most, total))
-		out[i] = use{TraceUse: u, X: at, W: w, Colour: i % maxSeries}
+		out[i] = use{
+			TraceUse: u,
+			X:        at,
+			W:        w,
+			Colour:   i % maxSeries,
+		}
 		at += w
 	}
 	return out

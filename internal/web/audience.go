@@ -65,7 +65,11 @@ func audience(v *visit) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	d := audienceData{Place: v.form("place"), Source: v.form("source"), Guilds: v.discordGuilds()}
+	d := audienceData{
+		Place:  v.form("place"),
+		Source: v.form("source"),
+		Guilds: v.discordGuilds(),
+	}
 	var err error
 	d.Guild, err = v.guildOrOnly(d.Guilds)
 	if err != nil {
@@ -101,7 +105,11 @@ func (v *visit) judge(d *audienceData) error {
 		return p, p.DisplayName() != ""
 	}
 	at := func(channel memory.ChannelID) *search.Audience {
-		return search.NewAudience(g, search.Place{Channel: channel, Sets: sets, Operator: true}, people)
+		return search.NewAudience(g, search.Place{
+			Channel:  channel,
+			Sets:     sets,
+			Operator: true,
+		}, people)
 	}
 	place, err := id[memory.ChannelID](v, "place")
 	if err != nil {
@@ -203,7 +211,11 @@ func (v *visit) matrixOf(g *memory.Guild, at func(memory.ChannelID) *search.Audi
 		if k < 0 {
 			k = len(of)
 			of = append(of, i)
-			m.Groups = append(m.Groups, matrixGroup{Name: v.channelRef(g.ID, c.ID).Name, More: -1, At: k * m.Size})
+			m.Groups = append(m.Groups, matrixGroup{
+				Name: v.channelRef(g.ID, c.ID).Name,
+				More: -1,
+				At:   k * m.Size,
+			})
 		}
 		for _, one := range like[rulesOf(g, c)] {
 			m.Groups[k].More++
@@ -212,9 +224,13 @@ func (v *visit) matrixOf(g *memory.Guild, at func(memory.ChannelID) *search.Audi
 	}
 	for y, i := range of {
 		for x, j := range of {
-			m.Cells = append(m.Cells, matrixCell{X: x * m.Size, Y: y * m.Size, OK: ok[i][j],
+			m.Cells = append(m.Cells, matrixCell{
+				X:  x * m.Size,
+				Y:  y * m.Size,
+				OK: ok[i][j],
 				URL: "/audience?" + encode("guild", g.ID.String(),
-					"place", channels[i].ID.String(), "source", channels[j].ID.String())})
+					"place", channels[i].ID.String(), "source", channels[j].ID.String()),
+			})
 		}
 	}
 	m.Side = len(of) * m.Size

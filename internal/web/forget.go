@@ -29,7 +29,11 @@ func (j *jobs) begin(what string, work func(ctx context.Context, progress func(d
 	if i := slices.IndexFunc(j.all, func(o *job) bool { return o.What == what && o.row().Finished.IsZero() }); i >= 0 {
 		return j.all[i], nil // the form was sent twice
 	}
-	one := &job{ID: 1, What: what, Begun: time.Now()}
+	one := &job{
+		ID:    1,
+		What:  what,
+		Begun: time.Now(),
+	}
 	if len(j.all) > 0 {
 		one.ID = j.all[0].ID + 1
 	}
@@ -97,8 +101,15 @@ func (r jobRow) refresh() string {
 func (o *job) row() jobRow {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	row := jobRow{ID: o.ID, What: o.What, Begun: o.Begun, Done: o.done, Total: o.total, Finished: o.finished,
-		Report: countsOf(o.report)}
+	row := jobRow{
+		ID:       o.ID,
+		What:     o.What,
+		Begun:    o.Begun,
+		Done:     o.done,
+		Total:    o.total,
+		Finished: o.finished,
+		Report:   countsOf(o.report),
+	}
 	if o.failed != nil {
 		row.Failed = o.failed.Error()
 	}
@@ -147,8 +158,15 @@ func forgetting(v *visit) error {
 
 // chooseForgetting reads what is chosen, and counts what would go.
 func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, err error) {
-	d = forgettingData{Guild: v.form("guild"), Channel: v.form("channel"), Person: v.form("person"),
-		Before: v.form("before"), OptOut: v.form("optout") != "", Receipts: v.jobs.list(), OutOfReach: v.archive.OutOfReach()}
+	d = forgettingData{
+		Guild:      v.form("guild"),
+		Channel:    v.form("channel"),
+		Person:     v.form("person"),
+		Before:     v.form("before"),
+		OptOut:     v.form("optout") != "",
+		Receipts:   v.jobs.list(),
+		OutOfReach: v.archive.OutOfReach(),
+	}
 	for _, g := range v.archive.Servers {
 		d.Guilds = append(d.Guilds, choice{g.ID.String(), v.guildRef(g.ID).Name})
 		d.Channels = append(d.Channels, v.choicesOf(g))
@@ -158,8 +176,11 @@ func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, 
 		return d, target, err
 	}
 	for _, r := range begun {
-		d.Unfinished = append(d.Unfinished, jobRow{What: v.describe(r.Forgetting), Begun: r.Forgetting.At,
-			Report: countsOf(r)})
+		d.Unfinished = append(d.Unfinished, jobRow{
+			What:   v.describe(r.Forgetting),
+			Begun:  r.Forgetting.At,
+			Report: countsOf(r),
+		})
 	}
 	if d.Guild == "" && d.Channel == "" && d.Person == "" && d.Before == "" {
 		if v.r.URL.RawQuery != "" {
@@ -192,7 +213,11 @@ const chooseFirst = "Choose a server, a channel, a person or a day."
 
 // selected returns what is chosen to be forgotten.
 func (v *visit) selected(d forgettingData) (t memory.Forgetting, err error) {
-	t = memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyPurge, At: time.Now()}
+	t = memory.Forgetting{
+		Guild: memory.Everywhere,
+		Why:   memory.WhyPurge,
+		At:    time.Now(),
+	}
 	g, err := v.guild()
 	if err != nil {
 		return t, complain("there is no such server")

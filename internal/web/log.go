@@ -91,11 +91,18 @@ func channelPage(v *visit) error {
 	if v.r.PathValue("guild") != g.ID.String() {
 		return errNoPage
 	}
-	d := channelData{Guild: v.guildRef(g.ID), Ref: v.channelRef(g.ID, c.ID), Channel: *c, Kind: kindNames[c.Kind],
-		Remembered: v.policy().Remembers(g, c.ID), Q: v.form("q"),
-		Forget: "/forget?" + encode("guild", g.ID.String(), "channel", c.ID.String()),
-		Asks:   "/ask?" + encode("in", c.ID.String()), Audience: "/audience?" + encode("guild", g.ID.String(), "place",
-			c.ID.String())}
+	d := channelData{
+		Guild:      v.guildRef(g.ID),
+		Ref:        v.channelRef(g.ID, c.ID),
+		Channel:    *c,
+		Kind:       kindNames[c.Kind],
+		Remembered: v.policy().Remembers(g, c.ID),
+		Q:          v.form("q"),
+		Forget:     "/forget?" + encode("guild", g.ID.String(), "channel", c.ID.String()),
+		Asks:       "/ask?" + encode("in", c.ID.String()),
+		Audience: "/audience?" + encode("guild", g.ID.String(), "place",
+			c.ID.String()),
+	}
 	d.Tags = memory.TitleOf(c, g.Channel(c.Parent)).Tags
 	if g.Channel(c.Parent) != nil {
 		d.Parent = v.channelRef(g.ID, c.Parent)
@@ -258,10 +265,20 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 
 // said returns a message as the log shows it.
 func (v *visit) said(m memory.Message) said {
-	s := said{ID: m.ID, URL: v.messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
-		Time: m.Time(), Text: v.named(m), Body: v.markup(m.Guild, m.Text()), Edited: m.Edited, Starred: m.Starred, ReplyTo: m.ReplyTo,
-		Bot: m.Kind == memory.FromBot || m.Kind == memory.FromWebhook, Hark: m.Kind == memory.FromHark,
-		Avatar: 1 + int(uint64(m.Author)%threadColours)}
+	s := said{
+		ID:      m.ID,
+		URL:     v.messageURL(m.Guild, m.Channel, m.ID),
+		Author:  v.personRef(m.Guild, m.Author),
+		Time:    m.Time(),
+		Text:    v.named(m),
+		Body:    v.markup(m.Guild, m.Text()),
+		Edited:  m.Edited,
+		Starred: m.Starred,
+		ReplyTo: m.ReplyTo,
+		Bot:     m.Kind == memory.FromBot || m.Kind == memory.FromWebhook,
+		Hark:    m.Kind == memory.FromHark,
+		Avatar:  1 + int(uint64(m.Author)%threadColours),
+	}
 	if s.Hark {
 		s.Author.Name = "Hark"
 		s.Answer = fmt.Sprintf("/answers/%d/%d", m.Channel, m.ID)

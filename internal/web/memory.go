@@ -77,7 +77,11 @@ func serverPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	d := serverData{Guild: g, Ref: v.guildRef(g.ID), Choice: choiceNames[g.Choice]}
+	d := serverData{
+		Guild:  g,
+		Ref:    v.guildRef(g.ID),
+		Choice: choiceNames[g.Choice],
+	}
 	gaps, err := v.app.Store.Gaps(v.ctx, g.ID, false)
 	if err != nil {
 		return err
@@ -90,10 +94,17 @@ func serverPage(v *visit) error {
 		if c.Kind == memory.CategoryChannel {
 			continue
 		}
-		row := channelRow{Ref: v.channelRef(g.ID, c.ID), Kind: kindNames[c.Kind],
-			Thread: c.Kind.IsThread(), Stray: isStray(g, c),
-			Remembered: v.policy().Remembers(g, c.ID), Choice: choiceNames[c.Choice], Gaps: missing[c.ID],
-			AgeLimited: c.AgeLimited, Shut: c.Shut}
+		row := channelRow{
+			Ref:        v.channelRef(g.ID, c.ID),
+			Kind:       kindNames[c.Kind],
+			Thread:     c.Kind.IsThread(),
+			Stray:      isStray(g, c),
+			Remembered: v.policy().Remembers(g, c.ID),
+			Choice:     choiceNames[c.Choice],
+			Gaps:       missing[c.ID],
+			AgeLimited: c.AgeLimited,
+			Shut:       c.Shut,
+		}
 		row.Messages, _, err = v.app.Store.Frequencies(v.ctx, memory.Scope{Channels: []memory.ChannelID{c.ID}}, nil,
 			0)
 		if err != nil {
@@ -171,7 +182,11 @@ func people(v *visit) error {
 	if err != nil {
 		return err
 	}
-	d := peopleData{Guild: v.guildRef(g.ID), ID: g.ID, Q: v.form("q")}
+	d := peopleData{
+		Guild: v.guildRef(g.ID),
+		ID:    g.ID,
+		Q:     v.form("q"),
+	}
 	known, err := v.app.Store.People(v.ctx, g.ID)
 	if err != nil {
 		return err
@@ -248,9 +263,13 @@ func personPage(v *visit) error {
 	if user <= 0 {
 		return errNoPage
 	}
-	d := personData{Guild: v.guildRef(g.ID), Person: v.person(g.ID, user), Ref: v.personRef(g.ID, user),
+	d := personData{
+		Guild:   v.guildRef(g.ID),
+		Person:  v.person(g.ID, user),
+		Ref:     v.personRef(g.ID, user),
 		Answers: "/answers?" + encode("guild", g.ID.String(), "person", user.String()),
-		Forget:  "/forget?" + encode("guild", g.ID.String(), "person", user.String())}
+		Forget:  "/forget?" + encode("guild", g.ID.String(), "person", user.String()),
+	}
 	for _, role := range g.Roles {
 		if slices.Contains(d.Person.Roles, role.ID) {
 			d.Roles = append(d.Roles, role.Name)
@@ -261,7 +280,11 @@ func personPage(v *visit) error {
 		return err
 	}
 	for _, f := range d.Person.Facts {
-		row := factRow{Fact: f, Told: v.personRef(g.ID, f.By), At: cmp.Or(f.Message, memory.MessageID(f.ID)).Time()}
+		row := factRow{
+			Fact: f,
+			Told: v.personRef(g.ID, f.By),
+			At:   cmp.Or(f.Message, memory.MessageID(f.ID)).Time(),
+		}
 		if f.Channel != 0 {
 			row.Place = v.channelRef(g.ID, f.Channel)
 		}
@@ -274,8 +297,11 @@ func personPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	d.Goes, err = v.app.Store.DryRun(v.ctx, memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: g.ID, User: user,
-		At: time.Now()}})
+	d.Goes, err = v.app.Store.DryRun(v.ctx, memory.DryRunQuery{Forgetting: memory.Forgetting{
+		Guild: g.ID,
+		User:  user,
+		At:    time.Now(),
+	}})
 	if err != nil {
 		return err
 	}
@@ -304,7 +330,11 @@ func (v *visit) wrote(g *memory.Guild, user memory.UserID) (rows []wroteRow, err
 			return nil, err
 		}
 		if p := there[user]; p.Messages > 0 {
-			rows = append(rows, wroteRow{Ref: v.channelRef(g.ID, channel), Messages: p.Messages, Last: p.Last})
+			rows = append(rows, wroteRow{
+				Ref:      v.channelRef(g.ID, channel),
+				Messages: p.Messages,
+				Last:     p.Last,
+			})
 			most = max(most, p.Messages)
 		}
 	}

@@ -157,7 +157,11 @@ func (v *visit) serverRows(from memory.GuildID) (rows []serverRow, more memory.G
 		if len(rows) == serversShown {
 			return rows, g.ID, nil
 		}
-		row := serverRow{Ref: v.guildRef(g.ID), ID: g.ID, Left: g.Left}
+		row := serverRow{
+			Ref:  v.guildRef(g.ID),
+			ID:   g.ID,
+			Left: g.Left,
+		}
 		scope := memory.Scope{Channels: channelsOf(g)}
 		row.Channels = len(scope.Channels)
 		row.Messages, _, err = v.app.Store.Frequencies(v.ctx, scope, nil, 0)
@@ -277,8 +281,12 @@ func (v *visit) messagesByDay(channels []memory.ChannelID) (plot, error) {
 func (v *visit) countAnswers(d *overviewData) error {
 	now := time.Now()
 	d.NoRecords = v.app.Config.Memory.KeepRecords() == 0
-	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: v.countedChannels(),
-		Method: answer.MethodAnswer, Since: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-plotDays), Limit: countedCalls})
+	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{
+		Channels: v.countedChannels(),
+		Method:   answer.MethodAnswer,
+		Since:    now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-plotDays),
+		Limit:    countedCalls,
+	})
 	if err != nil {
 		return err
 	}
@@ -355,7 +363,11 @@ func allChecks(v *visit) error {
 	}
 	t = t.Funcs(v.funcs())
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	p := page{Title: "All checks", Version: v.Version, LoggedIn: true}
+	p := page{
+		Title:    "All checks",
+		Version:  v.Version,
+		LoggedIn: true,
+	}
 	control := http.NewResponseController(v.w)
 	write := func(part string, data any) {
 		_ = t.ExecuteTemplate(v.w, part, data) // an error means that the client hung up

@@ -37,7 +37,12 @@ const (
 
 // newPlot draws values[bar][series].
 func newPlot(title string, labels, series []string, values [][]int) plot {
-	p := plot{Title: title, Series: series, Width: plotWidth, Height: plotHeight}
+	p := plot{
+		Title:  title,
+		Series: series,
+		Width:  plotWidth,
+		Height: plotHeight,
+	}
 	if len(series) > maxSeries {
 		p.Series = append(slices.Clone(series[:maxSeries-1]), "others")
 	}
@@ -48,7 +53,12 @@ func newPlot(title string, labels, series []string, values [][]int) plot {
 	p.Top = number(most)
 	step := float64(plotWidth) / float64(max(1, len(labels)))
 	for i, label := range labels {
-		b := bar{Label: label, X: float64(i) * step, W: max(1, step*0.8), Total: sum(values[i])}
+		b := bar{
+			Label: label,
+			X:     float64(i) * step,
+			W:     max(1, step*0.8),
+			Total: sum(values[i]),
+		}
 		y := float64(plotHeight)
 		for s, n := range values[i] {
 			at := min(s, len(p.Series)-1)

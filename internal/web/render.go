@@ -19,8 +19,13 @@ import (
 
 // show answers with a page.
 func (v *visit) show(status int, name, title string, data any) error {
-	p := page{Title: title, Section: section(v.r.URL.Path), Version: v.Version, LoggedIn: v.access.isLoggedIn(v.r),
-		Data: data}
+	p := page{
+		Title:    title,
+		Section:  section(v.r.URL.Path),
+		Version:  v.Version,
+		LoggedIn: v.access.isLoggedIn(v.r),
+		Data:     data,
+	}
 	if again, is := data.(interface{ refresh() string }); is {
 		p.Refresh = again.refresh()
 	}

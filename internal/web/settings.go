@@ -117,7 +117,11 @@ func (v *visit) settingsOf(d *settingsData) {
 		add(&d.Keeps, "remember", choiceNames[c.Choice], v.channelRef(g.ID, c.ID), c.By, memoryCommand)
 	}
 	for _, l := range g.Limits {
-		row := limitRow{By: v.chooser(g, l.By), Messages: limitText(l.Messages), Tokens: limitText(l.Tokens)}
+		row := limitRow{
+			By:       v.chooser(g, l.By),
+			Messages: limitText(l.Messages),
+			Tokens:   limitText(l.Tokens),
+		}
 		switch {
 		case l.Role == 0:
 			row.Whose = "the whole server"

@@ -96,7 +96,12 @@ var routes = []route{
 // guarded serves a route to those who may see it.
 func (s *Site) guarded(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		v := &visit{Site: s, w: w, r: request, ctx: request.Context()}
+		v := &visit{
+			Site: s,
+			w:    w,
+			r:    request,
+			ctx:  request.Context(),
+		}
 		if !r.open && !s.access.isLoggedIn(request) {
 			v.refuse()
 			return

@@ -58,8 +58,18 @@ func newLeases(config *pgxpool.Config) (*leases, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &leases{pool: pool, life: lease.Life, renewal: lease.Renewal, now: time.Now,
-		onRenewal: func() {}, onClaim: func() {}, claiming: make(chan struct{}, 1), held: map[string]int64{}, processes: 1, lost: make(chan struct{})}, nil
+	return &leases{
+		pool:      pool,
+		life:      lease.Life,
+		renewal:   lease.Renewal,
+		now:       time.Now,
+		onRenewal: func() {},
+		onClaim:   func() {},
+		claiming:  make(chan struct{}, 1),
+		held:      map[string]int64{},
+		processes: 1,
+		lost:      make(chan struct{}),
+	}, nil
 }
 
 // Statements on the tables of leases. Times are the database's.

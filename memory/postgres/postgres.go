@@ -64,8 +64,14 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Secret: o.Secret, TextOnly: true,
-		Moving: o.Moving, Index: o.Index})
+	s := sqlstore.New(e, sqlstore.Options{
+		Space:    o.Space,
+		Tokens:   o.Tokens,
+		Secret:   o.Secret,
+		TextOnly: true,
+		Moving:   o.Moving,
+		Index:    o.Index,
+	})
 	if err := e.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())
 	}
@@ -105,8 +111,13 @@ func connect(ctx context.Context, address string, tracer pgx.QueryTracer) (*engi
 		leases.close()
 		return nil, explain(err)
 	}
-	return &engine{pool: pool, db: stdlib.OpenDBFromPool(pool), name: rand.Text(), lock: make(chan struct{}, 1),
-		leases: leases}, nil
+	return &engine{
+		pool:   pool,
+		db:     stdlib.OpenDBFromPool(pool),
+		name:   rand.Text(),
+		lock:   make(chan struct{}, 1),
+		leases: leases,
+	}, nil
 }
 
 const (
@@ -116,8 +127,13 @@ const (
 
 // dialer makes connections that end when the network swallows what is sent, so that no statement waits for ever.
 var dialer = net.Dialer{
-	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3},
-	Control:         limitUnacknowledged,
+	KeepAliveConfig: net.KeepAliveConfig{
+		Enable:   true,
+		Idle:     10 * time.Second,
+		Interval: 5 * time.Second,
+		Count:    3,
+	},
+	Control: limitUnacknowledged,
 }
 
 // parse reads a database's URL. Its errors show nothing of the password, which pgx's may.

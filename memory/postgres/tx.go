@@ -128,7 +128,13 @@ func (e *engine) begin(ctx context.Context) (*tx, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	t := &tx{conn: conn, tx: in, ctx: ctx, text: map[memory.GuildID]*textSize{}, changed: map[string]bool{}}
+	t := &tx{
+		conn:    conn,
+		tx:      in,
+		ctx:     ctx,
+		text:    map[memory.GuildID]*textSize{},
+		changed: map[string]bool{},
+	}
 	t.querier = querier{e, flushing{t}}
 	return t, nil
 }

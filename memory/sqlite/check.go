@@ -187,5 +187,9 @@ func openReading(path string) (*sql.DB, error) {
 
 // fileURL names a file to SQLite, whatever characters its path has.
 func fileURL(path string) string {
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
+	return (&url.URL{
+		Scheme:   "file",
+		OmitHost: true,
+		Path:     path,
+	}).String()
 }

@@ -48,7 +48,11 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStore(&engine{options: o, dir: dir, lock: lock})
+	s := newStore(&engine{
+		options: o,
+		dir:     dir,
+		lock:    lock,
+	})
 	if err := s.openLocked(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.Close())
 	}
@@ -58,9 +62,13 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 func newStore(e *engine) *Store {
 	e.writer.lock = make(chan struct{}, 1)
 	e.leases = lease.NewAlone()
-	return &Store{sqlstore.New(e, sqlstore.Options{Secret: e.options.Secret,
-		Space: e.options.Space, Tokens: e.options.Tokens, Moving: e.options.Moving,
-		Index: e.options.Index}), e}
+	return &Store{sqlstore.New(e, sqlstore.Options{
+		Secret: e.options.Secret,
+		Space:  e.options.Space,
+		Tokens: e.options.Tokens,
+		Moving: e.options.Moving,
+		Index:  e.options.Index,
+	}), e}
 }
 
 // makePrivate creates the database if needed, and lets only its owner read it.

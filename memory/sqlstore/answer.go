@@ -153,7 +153,12 @@ func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
 		WHERE d.guild = ?1 AND d.kind = ?2 AND d.place = ?3 AND d.id = ?4 AND s.guild = ?1 AND s.derived = d.no
 		ORDER BY s.id`, guild, aShown, channel, answer)
 	parts := slices.DeleteFunc(slices.Clone(ids), func(id memory.MessageID) bool { return id == answer })
-	return memory.Trace{Guild: guild, Channel: channel, Answer: answer, Parts: parts}, len(ids) > 0
+	return memory.Trace{
+		Guild:   guild,
+		Channel: channel,
+		Answer:  answer,
+		Parts:   parts,
+	}, len(ids) > 0
 }
 
 func (t *transaction) keepTrace(e memory.Answered) {
@@ -194,8 +199,13 @@ func (t *transaction) keepTrace(e memory.Answered) {
 		lost = true
 		hide = hideAll
 	}
-	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer),
-		at: trace.Answer}
+	made := derived{
+		kind:    anAnswer,
+		guild:   trace.Guild,
+		channel: trace.Channel,
+		id:      int64(trace.Answer),
+		at:      trace.Answer,
+	}
 	t.derive(made, sources, namedIn(trace))
 	t.addSourcesOfSummaries(made)
 	if lost || t.decisions().hasOptedOut(trace.Guild, trace.Asker) {

@@ -89,8 +89,11 @@ func (s *Store) reload(ctx context.Context, q Querier, guilds []memory.GuildID) 
 	case len(guilds) > many || slices.Contains(guilds, memory.Everywhere):
 		guilds = []memory.GuildID{memory.Everywhere}
 	}
-	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
-		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}},
+	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{
+		of:     map[memory.ChannelID]int64{},
+		ids:    map[int64]memory.ChannelID{},
+		guilds: map[int64]memory.GuildID{},
+	},
 		map[settingPlace]settings{}, s.vault}
 	for _, part := range []struct {
 		read  func(Scanner) error

@@ -60,7 +60,11 @@ func (t *transaction) invalidate(s selection, why cause) int {
 // showing them.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 	withdrawn bool) (there []memory.MessageID) {
-	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
+	answer := derived{
+		guild:   trace.Guild,
+		channel: trace.Channel,
+		id:      int64(trace.Answer),
+	}
 	for _, id := range parts {
 		if t.isGone(trace.Guild, trace.Channel, id) {
 			continue
@@ -172,7 +176,11 @@ func (t *transaction) deleteFact(guild memory.GuildID, id int64) {
 
 // deleteKnowledge deletes a fact or lore, except its id, and the answers that used it.
 func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
-	d := derived{kind: k, guild: guild, id: id}
+	d := derived{
+		kind:  k,
+		guild: guild,
+		id:    id,
+	}
 	t.invalidate(madeFrom(guild, k, d.sourcePlace(), id), cause{hide: hideRepeats})
 	t.underive(d)
 	t.deleteDerived(invalid{derived: d}, memory.MessageRef{})

@@ -23,7 +23,12 @@ func GuildOf(no int64) int64 { return no >> ChannelBits }
 func (t *transaction) channel(guild memory.GuildID, id memory.ChannelID) *channel {
 	c := t.knownChannel(id)
 	if c == nil {
-		t.addChannel(memory.Channel{ID: id, Guild: guild, Kind: kindIn(guild), Unplaced: true})
+		t.addChannel(memory.Channel{
+			ID:       id,
+			Guild:    guild,
+			Kind:     kindIn(guild),
+			Unplaced: true,
+		})
 		c = t.knownChannel(id)
 	}
 	return c
@@ -197,7 +202,12 @@ func (c *channel) follow(m memory.Message, segment int64) {
 		copy(c.tail, c.tail[1:])
 		c.tail = c.tail[:len(c.tail)-1]
 	}
-	c.tail = append(c.tail, memory.Placed{ID: m.ID, Author: m.Author, Segment: segment, Size: size})
+	c.tail = append(c.tail, memory.Placed{
+		ID:      m.ID,
+		Author:  m.Author,
+		Segment: segment,
+		Size:    size,
+	})
 }
 
 // newSegment begins a segment of a channel and returns its id.

@@ -51,7 +51,11 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 	if err != nil || len(prepared) == 0 {
 		return err
 	}
-	b := &batch{events: prepared, decides: slices.ContainsFunc(events, memory.Decides), done: make(chan error, 1)}
+	b := &batch{
+		events:  prepared,
+		decides: slices.ContainsFunc(events, memory.Decides),
+		done:    make(chan error, 1),
+	}
 	s.ingest.mu.Lock()
 	s.ingest.waiting = append(s.ingest.waiting, b)
 	s.ingest.mu.Unlock()

@@ -28,5 +28,12 @@ func (t *transaction) underiveCopy(m memory.Message) {
 
 // derivedCopy is a copy as a derived thing. What is forgotten of its author is forgotten of it.
 func derivedCopy(m memory.Message) derived {
-	return derived{kind: aCopy, guild: m.Guild, channel: m.Channel, id: int64(m.ID), author: m.Author, at: m.ID}
+	return derived{
+		kind:    aCopy,
+		guild:   m.Guild,
+		channel: m.Channel,
+		id:      int64(m.ID),
+		author:  m.Author,
+		at:      m.ID,
+	}
 }

@@ -25,11 +25,15 @@ type decidedKind struct {
 
 // decidedAs returns a kind of decision whose rows are events of type E.
 func decidedAs[E memory.Event](what, query string, read func(v *Vault, scan Scanner, to *E) error) decidedKind {
-	return decidedKind{what: what, query: query, read: func(v *Vault, scan Scanner) (memory.Event, error) {
-		var e E
-		err := read(v, scan, &e)
-		return e, err
-	}}
+	return decidedKind{
+		what:  what,
+		query: query,
+		read: func(v *Vault, scan Scanner) (memory.Event, error) {
+			var e E
+			err := read(v, scan, &e)
+			return e, err
+		},
+	}
 }
 
 // ifThere returns k for events that are passed over unless there says that a memory has what they are about.

@@ -68,7 +68,13 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	_, _, _, r := t.forgetting(id)
 	channels, err := o.channels(t.ctx, t)
 	ensure(err)
-	b := &forgettingRun{transaction: t, id: id, of: o, channels: channels, DeletionReport: r}
+	b := &forgettingRun{
+		transaction:    t,
+		id:             id,
+		of:             o,
+		channels:       channels,
+		DeletionReport: r,
+	}
 	b.invalidate()
 	t.flush()
 	b.dropMessageRows()
@@ -391,7 +397,12 @@ func (t *transaction) opt(e memory.Opted) {
 			"UPDATE channel SET chooser = 0 WHERE guild = ? AND chooser = ?")
 	}
 	if e.Out || wasOut { // opting in keeps out what was said meanwhile
-		t.forgetOnce(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+		t.forgetOnce(memory.Forgetting{
+			Guild: e.Guild,
+			User:  e.User,
+			Why:   memory.WhyOptOut,
+			At:    e.At,
+		})
 	}
 }
 
@@ -413,7 +424,12 @@ func (t *transaction) deleteChannel(e memory.ChannelDeleted) {
 	t.channel(e.Guild, e.Channel)
 	t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))`,
 		e.Guild, e.Channel, memory.PublicThread, memory.PrivateThread)
-	t.forgetOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+	t.forgetOnce(memory.Forgetting{
+		Guild:   e.Guild,
+		Channel: e.Channel,
+		Why:     memory.WhyDeleted,
+		At:      e.At,
+	})
 }
 
 // coversSettings reports whether a rule covers all of a channel or a guild, and so its settings.

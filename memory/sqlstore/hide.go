@@ -119,8 +119,11 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 
 // fallen returns the messages of some that a rule covers.
 func (t *transaction) fallen(args []any) *pendingDeletion {
-	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
-		segments: map[int64]int{}}
+	d := &pendingDeletion{
+		ids:      map[memory.ChannelID][]memory.MessageID{},
+		counted:  map[presenceKey]int{},
+		segments: map[int64]int{},
+	}
 	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
 	return d
 }

@@ -20,7 +20,11 @@ func (t *transaction) tellLore(l memory.Lore) {
 	var last memory.MessageID
 	known := t.row("SELECT text IS NULL, at FROM lore WHERE guild = ? AND id = ?", l.Guild, l.ID).into(&taken, &last)
 	at := memory.FirstMessageID(l.At)
-	where := location{guild: l.Guild, channel: l.Channel, parent: t.locationAt(l.Guild, l.Channel).parent}
+	where := location{
+		guild:   l.Guild,
+		channel: l.Channel,
+		parent:  t.locationAt(l.Guild, l.Channel).parent,
+	}
 	if taken || known && at <= last || d.hasOptedOut(l.Guild, l.By) || d.forgotten(where, at, l.By) {
 		return
 	}
@@ -41,7 +45,14 @@ func (t *transaction) tellLore(l memory.Lore) {
 	sealed := func(column, text string) any { return t.seal(lorePlace(column, l), text) }
 	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, sealed("name", l.Name), sealed("own", t.jsonText(l.Own)),
 		sealed("text", l.Text), l.Scheduled)
-	t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
+	t.derive(derived{
+		kind:    aLore,
+		guild:   l.Guild,
+		channel: l.Channel,
+		id:      l.ID,
+		author:  l.By,
+		at:      at,
+	}, sources, nil)
 }
 
 // selectLore selects lore that isn't gone, with its sources.

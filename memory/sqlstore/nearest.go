@@ -78,7 +78,11 @@ func scopesOf(scope memory.Scope, nos []int64) (scopes []vectors.Scope) {
 		until = FirstAt(scope.Until)
 	}
 	for _, some := range byGuild(nos, ChannelBits) {
-		of := vectors.Scope{Guild: GuildOf(some[0]), Since: since, Until: until}
+		of := vectors.Scope{
+			Guild: GuildOf(some[0]),
+			Since: since,
+			Until: until,
+		}
 		for _, no := range some {
 			of.Channels = append(of.Channels, channelInGuild(no))
 		}

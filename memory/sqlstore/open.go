@@ -11,9 +11,17 @@ import (
 
 // New returns a store over e, to be opened with Open. Its Close closes e.
 func New(e Engine, o Options) *Store {
-	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
-		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{},
-		guildIDs: map[int64]memory.GuildID{}, segments: map[int64]int64{}}}
+	s := &Store{
+		engine:  e,
+		options: o,
+		wake:    make(chan struct{}, 1),
+		ingest: ingest{
+			channels: map[memory.ChannelID]*channel{},
+			guildNos: map[memory.GuildID]int64{},
+			guildIDs: map[int64]memory.GuildID{},
+			segments: map[int64]int64{},
+		},
+	}
 	s.space.Store(&o.Space)
 	s.index = vectors.New(source{s}, o.Index)
 	e.Watch(s.invalidateCaches)

@@ -31,8 +31,14 @@ func (t *transaction) seePerson(e memory.PersonSeen) {
 	p.Name = memory.Clean(p.Name)
 	p.Nick = memory.Clean(p.Nick)
 	old, known := t.person(p.Guild, p.ID)
-	now := memory.Person{Username: cmp.Or(p.Username, old.Username), Name: cmp.Or(p.Name, old.Name), Nick: p.Nick,
-		Bot: p.Bot, RolesKnown: p.RolesKnown || old.RolesKnown, Roles: p.Roles}
+	now := memory.Person{
+		Username:   cmp.Or(p.Username, old.Username),
+		Name:       cmp.Or(p.Name, old.Name),
+		Nick:       p.Nick,
+		Bot:        p.Bot,
+		RolesKnown: p.RolesKnown || old.RolesKnown,
+		Roles:      p.Roles,
+	}
 	if !p.RolesKnown {
 		now.Nick = cmp.Or(p.Nick, old.Nick)
 		now.Roles = old.Roles
@@ -89,7 +95,12 @@ func (t *transaction) tellFact(e memory.FactTold) {
 	t.changed.Text = true
 	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message,
 		t.seal(at("fact", "text", e.Guild, f.ID), memory.Clean(f.Text)))
-	t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
+	t.derive(derived{
+		kind:    aFact,
+		guild:   e.Guild,
+		channel: f.Channel,
+		id:      f.ID,
+	}, source, []memory.UserID{e.User})
 }
 
 func (t *transaction) learn(e memory.Learn) {

@@ -62,8 +62,14 @@ func (t *transaction) keepRecord(r encodedRecord) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`, guild, r.CallID, r.Channel, r.Asker,
 		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, t.seal(recordPlace(r.CallID), r.body))
 	if no != 0 {
-		t.derive(derived{kind: aRecord, guild: guild, channel: r.Channel, id: no, author: r.Asker,
-			at: askedAt(r.Record)}, sources, named)
+		t.derive(derived{
+			kind:    aRecord,
+			guild:   guild,
+			channel: r.Channel,
+			id:      no,
+			author:  r.Asker,
+			at:      askedAt(r.Record),
+		}, sources, named)
 	}
 }
 

@@ -41,7 +41,12 @@ func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, wr
 		if to.othersWrote.Load() != writes {
 			ensure(errors.New("something was written to the database meanwhile: stop Hark, and restore again"))
 		}
-		r := replacing{transaction: t, of: guild, from: from, progress: progress}
+		r := replacing{
+			transaction: t,
+			of:          guild,
+			from:        from,
+			progress:    progress,
+		}
 		ensure(from.row(ctx, "SELECT no FROM guild WHERE id = ?", guild).Scan(&r.shift))
 		r.shift = t.guildNo(guild) - r.shift
 		r.derived = value[int64](t, "SELECT coalesce(max(no), 0) FROM derived")
@@ -90,7 +95,11 @@ func (r *replacing) empty() {
 func (r *replacing) fill(ctx context.Context) {
 	var total, done int
 	ensure(r.from.row(ctx, "SELECT count(*) FROM message").Scan(&total))
-	m := mover{from: r.from, read: r.from.engine, to: r.store}
+	m := mover{
+		from: r.from,
+		read: r.from.engine,
+		to:   r.store,
+	}
 	for _, table := range replaced() {
 		columns, err := m.columns(ctx, table)
 		ensure(err)

@@ -20,7 +20,11 @@ type Decisions struct {
 
 // DecisionsOf returns the decisions about a guild, or memory.Everywhere, in a store.
 func DecisionsOf(s *Store, guild memory.GuildID) Decisions {
-	return Decisions{from: s.engine, vault: s.vault, guild: guild}
+	return Decisions{
+		from:  s.engine,
+		vault: s.vault,
+		guild: guild,
+	}
 }
 
 // ReadDecisions returns all decisions in a database of the current version that isn't opened as a store. secret is its

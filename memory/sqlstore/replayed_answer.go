@@ -82,8 +82,16 @@ func (t *transaction) rewriteAgain(e rewrote) {
 		return
 	}
 	ids := []memory.MessageID{e.ID}
-	t.rewrite(memory.Rewritten{Guild: e.Guild, Channel: e.Channel, IDs: ids}) // so that heirs inherit its sources
-	t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.ID}, ids, true)
+	t.rewrite(memory.Rewritten{
+		Guild:   e.Guild,
+		Channel: e.Channel,
+		IDs:     ids,
+	}) // so that heirs inherit its sources
+	t.deleteParts(memory.Trace{
+		Guild:   e.Guild,
+		Channel: e.Channel,
+		Answer:  e.ID,
+	}, ids, true)
 }
 
 // left is what is known of a deleted answer that Discord still shows: see leaveShown.
@@ -113,7 +121,14 @@ func readLeft(_ *Vault, scan Scanner, e *left) error {
 }
 
 func (t *transaction) leaveAgain(e left) {
-	d := derived{kind: aShown, guild: e.Guild, channel: e.Channel, id: int64(e.First), author: e.Author, at: e.First}
+	d := derived{
+		kind:    aShown,
+		guild:   e.Guild,
+		channel: e.Channel,
+		id:      int64(e.First),
+		author:  e.Author,
+		at:      e.First,
+	}
 	t.exec(`INSERT INTO derived (kind, place, id, guild, channel, author, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`, d.kind, d.place(), d.id, d.guild, d.channel, d.author, d.at)
 	no := value[int64](t, "SELECT no FROM derived WHERE guild = ? AND kind = ? AND place = ? AND id = ?", d.guild, d.kind,
@@ -122,5 +137,9 @@ func (t *transaction) leaveAgain(e left) {
 		t.exec("INSERT INTO shown (guild, channel, id, derived, question) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			e.Guild, e.Channel, m[0], no, m[1])
 	}
-	t.inherit(heir{guild: e.Guild, no: no, repeats: 1}, e.Sources, e.Named)
+	t.inherit(heir{
+		guild:   e.Guild,
+		no:      no,
+		repeats: 1,
+	}, e.Sources, e.Named)
 }

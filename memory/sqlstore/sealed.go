@@ -171,22 +171,43 @@ func (t *transaction) withTokens(columns []string, rows [][]any) [][]any {
 
 // at returns the place of a column of a row whose key is two numbers.
 func at[A, B ~int64](table, column string, a A, b B) Place {
-	return Place{table: table, column: column, a: int64(a), b: int64(b)}
+	return Place{
+		table:  table,
+		column: column,
+		a:      int64(a),
+		b:      int64(b),
+	}
 }
 
 // atID returns the place of a column of a row whose key is a number.
 func atID[A ~int64](table, column string, id A) Place {
-	return Place{table: table, column: column, a: int64(id)}
+	return Place{
+		table:  table,
+		column: column,
+		a:      int64(id),
+	}
 }
 
 // vectorPlace returns the place of a part of a segment's vector.
 func vectorPlace(part string, segment int64) Place { return atID(VectorTables[0], part, segment) }
 
 func placeOfSetting(guild memory.GuildID, channel memory.ChannelID, key memory.Setting) Place {
-	return Place{table: "setting", column: "value", a: int64(guild), b: int64(channel), key: string(key)}
+	return Place{
+		table:  "setting",
+		column: "value",
+		a:      int64(guild),
+		b:      int64(channel),
+		key:    string(key),
+	}
 }
 
-func recordPlace(call string) Place { return Place{table: "record", column: "body", key: call} }
+func recordPlace(call string) Place {
+	return Place{
+		table:  "record",
+		column: "body",
+		key:    call,
+	}
+}
 
 func editPlace(channel memory.ChannelID, id memory.MessageID) Place {
 	return at("early_edit", "content", channel, id)

@@ -31,7 +31,11 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 			return nil, s.failed(err, "search the full text")
 		}
 		for _, m := range found {
-			hits = append(hits, memory.TextHit{Channel: nos.ids[m.Channel], ID: m.ID, Score: m.Score})
+			hits = append(hits, memory.TextHit{
+				Channel: nos.ids[m.Channel],
+				ID:      m.ID,
+				Score:   m.Score,
+			})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b memory.TextHit) int { return cmp.Compare(b.Score, a.Score) })
@@ -57,8 +61,12 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 		}
 		messages += some
 		for i, term := range terms {
-			n, err := s.engine.CountText(ctx, TextQuery{Guild: guild, Channels: channels,
-				Terms: []string{s.vault.keyed(guild, Hashes([]string{term}))}, Limit: limit})
+			n, err := s.engine.CountText(ctx, TextQuery{
+				Guild:    guild,
+				Channels: channels,
+				Terms:    []string{s.vault.keyed(guild, Hashes([]string{term}))},
+				Limit:    limit,
+			})
 			if err != nil {
 				return 0, nil, s.failed(err, "count a term")
 			}

@@ -39,6 +39,10 @@ func (t *transaction) settleShown(guild memory.GuildID, channel memory.ChannelID
 	first := value[int64](t, "SELECT coalesce(min(id), 0) FROM shown WHERE guild = ? AND derived = ?", guild, no)
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE guild = ?2 AND no = ?3", first, guild, no)
 	if first == 0 {
-		t.underive(derived{kind: aShown, guild: guild, channel: channel})
+		t.underive(derived{
+			kind:    aShown,
+			guild:   guild,
+			channel: channel,
+		})
 	}
 }

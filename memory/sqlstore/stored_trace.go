@@ -43,10 +43,15 @@ func storedTraceOf(t memory.Trace) storedTrace {
 	k := storedTrace{Trace: t}
 	before := memory.MessageID(0)
 	for _, h := range t.Recalled {
-		n := []int64{hitChannel: indexOrAppend(&k.Channels, h.Channel),
-			hitMessage: int64(h.Message - before), hitMarks: 0,
-			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number),
-			hitEdited: h.Edited}
+		n := []int64{
+			hitChannel:   indexOrAppend(&k.Channels, h.Channel),
+			hitMessage:   int64(h.Message - before),
+			hitMarks:     0,
+			hitRelevance: int64(math.Round(1000 * h.Relevance)),
+			hitWhy:       0,
+			hitNumber:    int64(h.Number),
+			hitEdited:    h.Edited,
+		}
 		if len(h.Why) > 0 {
 			n[hitWhy] = indexOrAppend(&k.Why, strings.Join(h.Why, " ")) + 1
 		}
@@ -83,9 +88,15 @@ func (k storedTrace) trace() (memory.Trace, error) {
 		if !has(k.Channels, n[hitChannel]) || n[hitWhy] != 0 && !has(k.Why, n[hitWhy]-1) {
 			return t, errors.New("it names channels or reasons that it doesn't have")
 		}
-		h := memory.TraceHit{Channel: k.Channels[n[hitChannel]], Message: before + memory.MessageID(n[hitMessage]),
-			Relevance: float64(n[hitRelevance]) / 1000, Number: int(n[hitNumber]), Edited: n[hitEdited],
-			Context: n[hitMarks]&hitContext > 0, Cited: n[hitMarks]&hitCited > 0}
+		h := memory.TraceHit{
+			Channel:   k.Channels[n[hitChannel]],
+			Message:   before + memory.MessageID(n[hitMessage]),
+			Relevance: float64(n[hitRelevance]) / 1000,
+			Number:    int(n[hitNumber]),
+			Edited:    n[hitEdited],
+			Context:   n[hitMarks]&hitContext > 0,
+			Cited:     n[hitMarks]&hitCited > 0,
+		}
 		if why := n[hitWhy]; why > 0 {
 			h.Why = strings.Split(k.Why[why-1], " ")
 		}
@@ -116,7 +127,12 @@ var storedSources = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats"
 type storedSource [5]int64
 
 func (k storedSource) source() memory.Source {
-	s := memory.Source{Channel: memory.ChannelID(k[1]), ID: k[2], Version: k[3], Repeats: k[4] != 0}
+	s := memory.Source{
+		Channel: memory.ChannelID(k[1]),
+		ID:      k[2],
+		Version: k[3],
+		Repeats: k[4] != 0,
+	}
 	for is, of := range sourceKinds {
 		if of == kind(k[0]) {
 			s.Kind = is

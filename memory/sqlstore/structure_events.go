@@ -174,7 +174,11 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
 
 // chooseSetting keeps a setting, unless it is forgotten. Guild and channel may be unknown.
 func (t *transaction) chooseSetting(e memory.SettingChosen) {
-	where := location{guild: e.Guild, channel: e.Channel, parent: t.locationAt(e.Guild, e.Channel).parent}
+	where := location{
+		guild:   e.Guild,
+		channel: e.Channel,
+		parent:  t.locationAt(e.Guild, e.Channel).parent,
+	}
 	id := memory.FirstMessageID(e.At)
 	if slices.ContainsFunc(t.decisions().rules, func(o rule) bool {
 		return o.coversSetting(e.Key) && o.coversEveryone(where, id)
@@ -216,7 +220,11 @@ func (t *transaction) choose(e memory.Chose) {
 		return
 	}
 	// Edits made while it wasn't remembered are unknown.
-	t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At})
+	t.sweep(memory.Absent{
+		Guild:   e.Guild,
+		Channel: e.Channel,
+		At:      e.At,
+	})
 	t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, e.Guild, e.Channel,
 		memory.FirstMessageID(e.At))
 }

@@ -42,15 +42,25 @@ func (t *transaction) summarise(e memory.Summarised) {
 			s.Channel, s.ID, c.guild, e.After, millis(s.Made), s.Model, s.Kind,
 			t.seal(at("summary", "topics", s.Channel, s.ID), t.jsonText(s.Topics)),
 			t.seal(at("summary", "text", s.Channel, s.ID), s.Text))
-		t.derive(derived{kind: aSummary, guild: c.guild, channel: c.channel, id: int64(e.Until)}, sources, nil)
+		t.derive(derived{
+			kind:    aSummary,
+			guild:   c.guild,
+			channel: c.channel,
+			id:      int64(e.Until),
+		}, sources, nil)
 	}
 }
 
 func summarySources(channel memory.ChannelID, from []memory.SummarySource) []memory.Source {
 	all := make([]memory.Source, len(from))
 	for i, s := range from {
-		all[i] = memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(s.Message),
-			Version: s.Edited, Repeats: true}
+		all[i] = memory.Source{
+			Kind:    memory.SourceMessage,
+			Channel: channel,
+			ID:      int64(s.Message),
+			Version: s.Edited,
+			Repeats: true,
+		}
 	}
 	return all
 }
@@ -59,7 +69,12 @@ func summarySources(channel memory.ChannelID, from []memory.SummarySource) []mem
 func (t *transaction) makeRoom(guild memory.GuildID, e memory.Summarised) {
 	for _, id := range e.Evicted {
 		t.changed.Text = true
-		t.underive(derived{kind: aSummary, guild: guild, channel: e.Channel, id: int64(id)})
+		t.underive(derived{
+			kind:    aSummary,
+			guild:   guild,
+			channel: e.Channel,
+			id:      int64(id),
+		})
 		t.exec("DELETE FROM summary WHERE guild = ? AND channel = ? AND id = ? AND text IS NOT NULL", guild, e.Channel, id)
 	}
 }
@@ -118,7 +133,11 @@ func (t *transaction) condense(e memory.SessionCondensed) {
 	t.changed.Text = true
 	t.put(table{"condensed", 2, "channel, guild, until, made, model, text"}, c.Channel, at.guild, c.Until, millis(c.Made),
 		c.Model, t.seal(atID("condensed", "text", c.Channel), c.Text))
-	t.derive(derived{kind: aCondensed, guild: at.guild, channel: c.Channel}, sources, nil)
+	t.derive(derived{
+		kind:    aCondensed,
+		guild:   at.guild,
+		channel: c.Channel,
+	}, sources, nil)
 }
 
 // endSession deletes the condensed session of a channel.

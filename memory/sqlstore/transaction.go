@@ -31,11 +31,17 @@ type transaction struct {
 }
 
 func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
-	return &transaction{Tx: tx, ctx: ctx, store: s,
+	return &transaction{
+		Tx:       tx,
+		ctx:      ctx,
+		store:    s,
 		vectors:  map[int64]vectors.Change{},
 		changed:  changes{structure: map[memory.GuildID]bool{}, people: map[memory.GuildID]bool{}},
-		segments: map[int64]*segmentChange{}, presence: map[presenceKey]*presenceChange{},
-		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}
+		segments: map[int64]*segmentChange{},
+		presence: map[presenceKey]*presenceChange{},
+		counts:   map[int64]int{},
+		heard:    map[int64]memory.MessageID{},
+	}
 }
 
 type failure struct{ error }

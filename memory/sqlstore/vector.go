@@ -29,8 +29,13 @@ func setOf(shadow bool) vectorSet {
 // putVector stores a vector.
 func (t *transaction) putVector(to vectorSet, v vector) {
 	if to == activeSet {
-		t.noteVector(v.segment, vectors.Row{Channel: channelInGuild(v.channel), First: v.first, Last: v.last,
-			Steps: v.steps, Sketch: v.sketch})
+		t.noteVector(v.segment, vectors.Row{
+			Channel: channelInGuild(v.channel),
+			First:   v.first,
+			Last:    v.last,
+			Steps:   v.steps,
+			Sketch:  v.sketch,
+		})
 	}
 	sketch := t.store.vault.sealBytes(v.sketch, vectorPlace("sketch", v.segment))
 	steps := t.store.vault.sealBytes(v.steps, vectorPlace("steps", v.segment))

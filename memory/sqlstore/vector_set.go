@@ -149,7 +149,11 @@ func parseSpace(name string) memory.Space {
 	if err1 != nil || err2 != nil {
 		return memory.Space{}
 	}
-	return memory.Space{Name: strings.Join(parts[:n-2], "/"), Version: version, Dimensions: dimensions}
+	return memory.Space{
+		Name:       strings.Join(parts[:n-2], "/"),
+		Version:    version,
+		Dimensions: dimensions,
+	}
 }
 
 // noteVector notes what becomes of a segment's active vector: a row without steps is deleted.

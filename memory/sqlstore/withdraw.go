@@ -4,7 +4,12 @@ import "hark/memory"
 
 func (t *transaction) dropTrace(guild memory.GuildID, channel memory.ChannelID, answer memory.MessageID) {
 	t.dropPrompt(guild, channel, answer)
-	t.underive(derived{kind: anAnswer, guild: guild, channel: channel, id: int64(answer)})
+	t.underive(derived{
+		kind:    anAnswer,
+		guild:   guild,
+		channel: channel,
+		id:      int64(answer),
+	})
 	t.exec("DELETE FROM trace WHERE guild = ? AND channel = ? AND answer = ?", guild, channel, answer)
 }
 

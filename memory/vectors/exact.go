@@ -24,8 +24,12 @@ type exact struct {
 const perDocument = 135
 
 func newExact(dimensions int) *exact {
-	return &exact{dimensions: dimensions, db: chromem.NewDB(), channels: map[uint32]*chromem.Collection{},
-		arena: arena{dimensions: dimensions}}
+	return &exact{
+		dimensions: dimensions,
+		db:         chromem.NewDB(),
+		channels:   map[uint32]*chromem.Collection{},
+		arena:      arena{dimensions: dimensions},
+	}
 }
 
 func (e *exact) reserve(n int) { e.arena.grow(n) }

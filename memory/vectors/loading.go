@@ -51,8 +51,14 @@ const (
 
 // New returns an index without a space.
 func New(source Source, o Options) *Index {
-	return &Index{source: source, options: o, evictedTimeout: evictedTimeout, loadSlots: make(chan struct{}, maxLoads),
-		guilds: map[int64]*guild{}, evicted: map[int64]bool{}}
+	return &Index{
+		source:         source,
+		options:        o,
+		evictedTimeout: evictedTimeout,
+		loadSlots:      make(chan struct{}, maxLoads),
+		guilds:         map[int64]*guild{},
+		evicted:        map[int64]bool{},
+	}
 }
 
 // Stats are what an index holds.
@@ -213,7 +219,13 @@ func (x *Index) begin(number int64, space memory.Space) *guild {
 	g, ok := x.guilds[number]
 	if !ok {
 		ctx, cancel := context.WithCancel(context.Background())
-		g = &guild{number: number, space: space, cancelLoad: cancel, loaded: make(chan struct{}), users: 1}
+		g = &guild{
+			number:     number,
+			space:      space,
+			cancelLoad: cancel,
+			loaded:     make(chan struct{}),
+			users:      1,
+		}
 		x.guilds[number] = g
 		x.begun++
 		x.loads.Go(func() {

@@ -119,7 +119,11 @@ func parts(text string) (all []part) {
 		if tildes := tildeFence().FindStringSubmatchIndex(text[from:]); tildes != nil && (open < 0 || tildes[2] < open) {
 			start := from + tildes[2]
 			end := tildesEnd(text, start, from+tildes[3])
-			all = append(all, part{start: at, end: start}, part{start: start, end: end, code: true})
+			all = append(all, part{start: at, end: start}, part{
+				start: start,
+				end:   end,
+				code:  true,
+			})
 			at = end
 			from = end
 			continue
@@ -134,7 +138,11 @@ func parts(text string) (all []part) {
 			from = open + width
 			continue
 		}
-		all = append(all, part{start: at, end: open}, part{start: open, end: end, code: true})
+		all = append(all, part{start: at, end: open}, part{
+			start: open,
+			end:   end,
+			code:  true,
+		})
 		at = end
 		from = end
 	}

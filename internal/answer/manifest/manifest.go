@@ -34,7 +34,12 @@ type Manifest struct {
 
 // New returns an empty manifest.
 func New() Manifest {
-	return Manifest{titles: map[memory.MessageRef]string{}, numbers: map[memory.MessageID]int{}, known: map[memory.MessageRef]bool{}, next: 1}
+	return Manifest{
+		titles:  map[memory.MessageRef]string{},
+		numbers: map[memory.MessageID]int{},
+		known:   map[memory.MessageRef]bool{},
+		next:    1,
+	}
 }
 
 // Emission is what a tool showed the model.
@@ -144,17 +149,27 @@ func (m *Manifest) TraceHits(cited map[memory.MessageRef]bool) (all []memory.Tra
 	for _, hit := range m.Hits {
 		at := memory.MessageRef{Channel: hit.Message.Channel, Message: hit.Message.ID}
 		all = append(all, memory.TraceHit{
-			Channel: at.Channel, Message: at.Message, Relevance: hit.Relevance,
-			Why:    digest.Each(hit.Why, func(w search.Reason) string { return w.Kind }),
-			Edited: hit.Message.AsSource(false).Version,
-			Number: m.numbers[at.Message], Context: m.known[at], Cited: cited[at],
+			Channel:   at.Channel,
+			Message:   at.Message,
+			Relevance: hit.Relevance,
+			Why:       digest.Each(hit.Why, func(w search.Reason) string { return w.Kind }),
+			Edited:    hit.Message.AsSource(false).Version,
+			Number:    m.numbers[at.Message],
+			Context:   m.known[at],
+			Cited:     cited[at],
 		})
 	}
 	for _, said := range m.Messages {
 		if !IsHit(m.Hits, said) && !digest.Has(m.Condensed, said.ID) {
 			at := memory.MessageRef{Channel: said.Channel, Message: said.ID}
-			all = append(all, memory.TraceHit{Channel: at.Channel, Message: at.Message, Context: true,
-				Edited: said.AsSource(false).Version, Number: m.numbers[at.Message], Cited: cited[at]})
+			all = append(all, memory.TraceHit{
+				Channel: at.Channel,
+				Message: at.Message,
+				Context: true,
+				Edited:  said.AsSource(false).Version,
+				Number:  m.numbers[at.Message],
+				Cited:   cited[at],
+			})
 		}
 	}
 	return all
@@ -207,14 +222,22 @@ func OfFact(f memory.Fact) Source {
 
 // OfLore returns lore as a source.
 func OfLore(l memory.Lore) Source {
-	return Source{Source: l.AsSource(false), Text: l.Name + ": " + l.Text, From: l.Sources}
+	return Source{
+		Source: l.AsSource(false),
+		Text:   l.Name + ": " + l.Text,
+		From:   l.Sources,
+	}
 }
 
 // OfSummary returns a summary as a source.
 func OfSummary(s memory.Summary) Source {
 	return Source{
-		Source: memory.Source{Kind: memory.SourceSummary, Channel: s.Channel, ID: int64(s.ID),
-			Version: s.Made.UnixMilli()},
+		Source: memory.Source{
+			Kind:    memory.SourceSummary,
+			Channel: s.Channel,
+			ID:      int64(s.ID),
+			Version: s.Made.UnixMilli(),
+		},
 		Text: s.Text,
 		From: digest.Each(s.Sources, func(of memory.SummarySource) memory.MessageRef {
 			return memory.MessageRef{Channel: s.Channel, Message: of.Message}

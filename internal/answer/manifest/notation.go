@@ -70,11 +70,20 @@ func nextMark(prose string, from int) (m mark, found bool) {
 		return mark{}, false
 	}
 	if at[8] >= 0 {
-		m = mark{start: from + at[0], end: from + at[1], list: prose[from+at[8] : from+at[9]], spelled: true}
+		m = mark{
+			start:   from + at[0],
+			end:     from + at[1],
+			list:    prose[from+at[8] : from+at[9]],
+			spelled: true,
+		}
 		m.text = prose[m.start:m.end]
 		return m, true
 	}
-	m = mark{start: from + at[0], end: from + at[1], list: prose[from+at[4] : from+at[5]]}
+	m = mark{
+		start: from + at[0],
+		end:   from + at[1],
+		list:  prose[from+at[4] : from+at[5]],
+	}
 	opened := openings().FindAllString(prose[from+at[2]:from+at[3]], -1)
 	closed := closings().FindAllString(prose[from+at[6]:from+at[7]], -1)
 	for len(opened) > len(closed) { // the first ones belong to other text

@@ -51,7 +51,12 @@ func (l *loop) answer(ctx context.Context) error {
 		l.started = l.set.Now()
 	}
 	calls := l.prepared(l.reply.Calls)
-	said := chat.Message{Role: chat.Assistant, Content: l.reply.Text, Calls: calls, Extra: l.reply.Extra}
+	said := chat.Message{
+		Role:    chat.Assistant,
+		Content: l.reply.Text,
+		Calls:   calls,
+		Extra:   l.reply.Extra,
+	}
 	if l.tokensLeft()-l.t.tokensOf(said)-len(calls)*minOutcomeTokens < 0 {
 		for i, c := range calls {
 			l.record(i, c, callResult{outcome: callNoRoom})
@@ -62,7 +67,11 @@ func (l *loop) answer(ctx context.Context) error {
 	l.append(said)
 	err := l.t.Answer.Refresh(ctx) // who may read what may have changed while the model wrote
 	for i, c := range calls {
-		m := callResult{outcome: callFailed, text: failedText, err: err}
+		m := callResult{
+			outcome: callFailed,
+			text:    failedText,
+			err:     err,
+		}
 		room := max(minOutcomeTokens, (l.tokensLeft()-(len(calls)-i-1)*minOutcomeTokens)/2)
 		if err == nil {
 			m = l.call(ctx, i, c, room)
@@ -76,7 +85,11 @@ func (l *loop) answer(ctx context.Context) error {
 		}
 		m.text = l.t.truncated(m.text, room-builder.MessageOverhead)
 		l.record(i, c, m)
-		l.append(chat.Message{Role: chat.FromTool, CallID: c.ID, Content: m.text})
+		l.append(chat.Message{
+			Role:    chat.FromTool,
+			CallID:  c.ID,
+			Content: m.text,
+		})
 	}
 	switch {
 	case l.tokensLeft() < minRoom/2:
@@ -323,10 +336,21 @@ func (l *loop) record(i int, c chat.Call, m callResult) {
 	if m.text != "" {
 		tokens = l.t.Builder.MessageTokens(m.text)
 	}
-	g.Calls = append(g.Calls, memory.TraceCall{Tool: name, Outcome: m.outcome, Round: l.rounds,
-		Shown: m.shown, Tokens: tokens, Took: m.took})
-	rec := memory.Record{Timestamp: l.set.Now(), Speaker: memory.SpeakerTool, Method: name, Outcome: m.outcome,
-		More: Took(m.took)}
+	g.Calls = append(g.Calls, memory.TraceCall{
+		Tool:    name,
+		Outcome: m.outcome,
+		Round:   l.rounds,
+		Shown:   m.shown,
+		Tokens:  tokens,
+		Took:    m.took,
+	})
+	rec := memory.Record{
+		Timestamp: l.set.Now(),
+		Speaker:   memory.SpeakerTool,
+		Method:    name,
+		Outcome:   m.outcome,
+		More:      Took(m.took),
+	}
 	if m.summary != "" {
 		rec.Outcome = m.summary
 	}
@@ -342,7 +366,13 @@ func (l *loop) record(i int, c chat.Call, m callResult) {
 // Ask has the model answer the prompt, and answers its calls. It returns the text so far even with an error, and
 // the last reply. stream is called with the whole text so far.
 func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (string, chat.Reply, error) {
-	l := &loop{set: s, t: t, stream: stream, answered: map[string]int{}, ids: map[string]bool{}}
+	l := &loop{
+		set:      s,
+		t:        t,
+		stream:   stream,
+		answered: map[string]int{},
+		ids:      map[string]bool{},
+	}
 	for {
 		err := l.ask(ctx)
 		switch {

@@ -93,8 +93,14 @@ func (s *Set) keepMethod(name string) (string, bool) {
 }
 
 func (q *historyQuery) records() memory.RecordQuery {
-	return memory.RecordQuery{Speaker: q.Filter.Speaker, Method: q.Filter.Method, Since: q.from, Until: q.until,
-		Oldest: q.Order == "oldest", Limit: historyScanned}
+	return memory.RecordQuery{
+		Speaker: q.Filter.Speaker,
+		Method:  q.Filter.Method,
+		Since:   q.from,
+		Until:   q.until,
+		Oldest:  q.Order == "oldest",
+		Limit:   historyScanned,
+	}
 }
 
 // matches reports whether the asker is one asked for, and one of the record's messages holds all words.

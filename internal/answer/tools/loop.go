@@ -17,9 +17,11 @@ func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "
 // ask has the model go on.
 func (l *loop) ask(ctx context.Context) error {
 	request := chat.Request{
-		Temperature: l.t.Temperature, Brief: l.t.Brief, Tenant: uint64(l.t.Question.Guild),
-		Messages: l.messages(),
-		Headings: l.t.Builder.Headings(*l.t.Prompt),
+		Temperature: l.t.Temperature,
+		Brief:       l.t.Brief,
+		Tenant:      uint64(l.t.Question.Guild),
+		Messages:    l.messages(),
+		Headings:    l.t.Builder.Headings(*l.t.Prompt),
 	}
 	if l.mayCall() {
 		for _, t := range l.t.Talk.offered {

@@ -53,8 +53,12 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 		return Outcome{}, err
 	}
 	numbers := manifest.Numbers{Known: t.Shown.IsNumber}
-	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: manifest.Uncited(a.Name, numbers),
-		Text: manifest.Uncited(a.Text, numbers)}
+	lore := memory.Lore{
+		Guild:   q.Guild,
+		Channel: q.Channel,
+		Name:    manifest.Uncited(a.Name, numbers),
+		Text:    manifest.Uncited(a.Text, numbers),
+	}
 	for _, alias := range a.Aliases {
 		lore.Own = append(lore.Own, manifest.Uncited(alias, numbers))
 	}
@@ -181,8 +185,11 @@ func (t *Turn) recallLore(ctx context.Context, a struct{ Name string }) (Outcome
 	}
 	in.Now = t.Question.Now.In(t.Answer.Zone())
 	part := t.Builder.Part(in, t.Room)
-	o := Outcome{Text: part.Text, Summary: Plural(part.Lore, "piece") + " of lore",
-		Emission: manifest.Emission{Lore: called[:part.Lore], Said: said}}
+	o := Outcome{
+		Text:     part.Text,
+		Summary:  Plural(part.Lore, "piece") + " of lore",
+		Emission: manifest.Emission{Lore: called[:part.Lore], Said: said},
+	}
 	switch {
 	case len(all) == 0:
 		o.Text = "There is no lore."

@@ -31,8 +31,11 @@ func (t *Turn) getParticipant(ctx context.Context, a struct{ Name string }) (Out
 		return Outcome{}, err
 	}
 	part := t.Builder.Part(t.Answer.Input(search.Result{People: people}), t.Room)
-	o := Outcome{Text: part.Text, Summary: Plural(part.People, "participant"),
-		Emission: manifest.Emission{People: people[:part.People], Said: said}}
+	o := Outcome{
+		Text:     part.Text,
+		Summary:  Plural(part.People, "participant"),
+		Emission: manifest.Emission{People: people[:part.People], Said: said},
+	}
 	switch {
 	case len(people) == 0:
 		o.Text = "Nobody of that name is known."

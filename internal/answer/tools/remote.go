@@ -118,7 +118,11 @@ func (l *loop) callRemote(ctx context.Context, c chat.Call, r *RemoteTool) callR
 func (l *loop) valid(ctx context.Context, r *RemoteTool) (callResult, bool) {
 	switch ok, err := l.t.Answer.Valid(ctx); {
 	case err != nil:
-		return callResult{outcome: callFailed, text: failedText, err: err}, false
+		return callResult{
+			outcome: callFailed,
+			text:    failedText,
+			err:     err,
+		}, false
 	case !ok:
 		l.stale = true
 		return callResult{outcome: callStale}, false
@@ -135,7 +139,11 @@ func (l *loop) askFirst(ctx context.Context, r *RemoteTool, arguments string) (c
 	consent := l.silence
 	if consent == 0 {
 		begun := l.set.Now()
-		consent = l.t.Question.Agree(ctx, Request{Server: r.Server, Tool: r.Title, Arguments: visible(arguments)})
+		consent = l.t.Question.Agree(ctx, Request{
+			Server:    r.Server,
+			Tool:      r.Title,
+			Arguments: visible(arguments),
+		})
 		l.started = l.started.Add(l.set.Now().Sub(begun))
 	}
 	switch consent {

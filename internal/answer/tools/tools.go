@@ -152,7 +152,11 @@ func NewTool[A any](name, description, parameters string, call func(*Turn, conte
 		panic(fmt.Sprintf("tool %q: its parameters are no JSON schema of an object: %v", name, err))
 	}
 	return Tool{
-		Tool:   chat.Tool{Name: name, Description: description, Parameters: json.RawMessage(parameters)},
+		Tool: chat.Tool{
+			Name:        name,
+			Description: description,
+			Parameters:  json.RawMessage(parameters),
+		},
 		schema: s,
 		Call: func(t *Turn, ctx context.Context, arguments json.RawMessage) (Outcome, error) {
 			var a A

@@ -88,7 +88,11 @@ func open(dir string) (*Model, error) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		name = filepath.Base(abs)
 	}
-	space := memory.Space{Name: "static " + name, Version: int(sum.Sum32() >> 1), Dimensions: t.dimensions}
+	space := memory.Space{
+		Name:       "static " + name,
+		Version:    int(sum.Sum32() >> 1),
+		Dimensions: t.dimensions,
+	}
 	return &Model{tokens, t, space}, nil
 }
 

@@ -208,7 +208,12 @@ func newModel(body json.RawMessage, n int) (func(string, []int32) []int32, error
 		if err != nil {
 			return nil, err
 		}
-		u := &unigram{trie: t, scores: scores, unknown: unknown, missing: slices.Min(scores) - 10}
+		u := &unigram{
+			trie:    t,
+			scores:  scores,
+			unknown: unknown,
+			missing: slices.Min(scores) - 10,
+		}
 		return u.cut, nil
 	default:
 		return nil, unread("model", m.Type)
@@ -221,7 +226,12 @@ func newModel(body json.RawMessage, n int) (func(string, []int32) []int32, error
 	if m.Prefix != nil {
 		prefix = *m.Prefix
 	}
-	w := &wordPiece{trie: t, within: t.walk(prefix), longest: cmp.Or(m.Longest, 100), unknown: unknown}
+	w := &wordPiece{
+		trie:    t,
+		within:  t.walk(prefix),
+		longest: cmp.Or(m.Longest, 100),
+		unknown: unknown,
+	}
 	return w.cut, nil
 }
 

@@ -157,7 +157,11 @@ func thoughtMarkAt(text string) mark {
 		shuts, mayShut := begins(text, t.shut)
 		switch {
 		case opens:
-			return mark{what: thinks, length: len(t.open), shut: shutter{marks: []string{t.shut}}}
+			return mark{
+				what:   thinks,
+				length: len(t.open),
+				shut:   shutter{marks: []string{t.shut}},
+			}
 		case shuts && t.headless:
 			return mark{what: thought, length: len(t.shut)}
 		}
@@ -265,7 +269,11 @@ func tagAt(text string) mark {
 	case closes:
 		return mark{what: thought, length: length}
 	}
-	return mark{what: thinks, length: length, shut: shutter{tag: lowerASCII(name)}}
+	return mark{
+		what:   thinks,
+		length: length,
+		shut:   shutter{tag: lowerASCII(name)},
+	}
 }
 
 // nameLength returns how many bytes of text are a tag's name.
@@ -340,7 +348,11 @@ var turns = []string{"user", "human", "system", "developer", "tool", "tool_respo
 func token(name string, length int) mark {
 	switch {
 	case slices.Contains(thoughtNames, name):
-		return mark{what: thinks, length: length, shut: shutter{marks: []string{"<|/" + name + "|>", "<|end|>"}}}
+		return mark{
+			what:   thinks,
+			length: length,
+			shut:   shutter{marks: []string{"<|/" + name + "|>", "<|end|>"}},
+		}
 	case slices.Contains(turns, name), strings.HasPrefix(name, "end"), strings.HasPrefix(name, "eo"),
 		strings.HasPrefix(name, "stop"), strings.HasSuffix(name, "_end"):
 		return mark{what: ends, length: length}

@@ -82,7 +82,11 @@ func strange(text string, plain bool) (found []chat.Call) {
 		name := textOf(fields["name"])
 		arguments, has := argumentsIn(fields)
 		if strangeName().MatchString(name) && has && isObject(arguments) && len(arguments) <= maxArguments {
-			found = append(found, chat.Call{ID: newID(), Name: name, Arguments: arguments})
+			found = append(found, chat.Call{
+				ID:        newID(),
+				Name:      name,
+				Arguments: arguments,
+			})
 		}
 	}
 	return found
