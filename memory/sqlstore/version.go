@@ -31,6 +31,9 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 		now.Edited = m.Edited
 		now.Content = m.Content
 	}
+	if newWhole && now.Edited.After(m.Edited) { // an edit told a later text
+		now.Message = t.editedCopy(now.Message)
+	}
 	if millis(m.Edited) == old.whole { // previews come later
 		now.Links = memory.JoinLinks(old.Links, m.Links)
 	}
