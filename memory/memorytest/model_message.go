@@ -116,9 +116,7 @@ func (m *model) edit(edit memory.Edited) {
 	m.speak(edit.Content)
 	at := place{edit.Channel, edit.ID}
 	if edit.Unlogged {
-		m.invalidate(madeFrom(1, func(s memory.Source) bool {
-			return isAt(s, at) && s.Version < editedAt(memory.Message{Edited: edit.At})
-		}), place{})
+		m.invalidate(madeBefore(at, edit.At.UnixMilli()), place{})
 		return
 	}
 	e := m.entry(at)

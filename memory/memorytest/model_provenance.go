@@ -215,6 +215,26 @@ func fromMessage(at place, most int, kinds ...string) func(thing) (going, bool) 
 	return madeFrom(most, func(s memory.Source) bool { return isAt(s, at) }, kinds...)
 }
 
+// madeBefore selects what was made from a version of a message before one. Of several versions that a thing is made from,
+// the one listed first counts.
+func madeBefore(at place, version int64) func(thing) (going, bool) {
+	return func(t thing) (g going, found bool) {
+		for _, s := range t.from {
+			if !isAt(s, at) {
+				continue
+			}
+			if !found && s.Version >= version {
+				return g, false
+			}
+			found = true
+			if s.Repeats {
+				g.hide = 1
+			}
+		}
+		return g, found
+	}
+}
+
 // stands returns the state of a source: unchanged, not gone, and gone because it was rewritten.
 func (m *model) stands(guild memory.GuildID, s memory.Source) (same, there, anew bool) {
 	at := place{s.Channel, memory.MessageID(s.ID)}
