@@ -78,7 +78,8 @@ func (r *recalled) nameOriginals(items []builder.Item) {
 				continue
 			}
 			line.Content = "[forwarded, written by " + r.names.of(of.Author)
-			if place := r.names.channel(of.Channel); place != "" {
+			place, _ := r.names.place(of.Channel) // a title would be no source of the answer
+			if place != "" {
 				line.Content += " in #" + place
 			}
 			line.Content += "] " + rest

@@ -65,6 +65,16 @@ func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
 // authors are the authors of messages that others reply to.
 type authors map[memory.MessageRef]memory.UserID
 
+// place is names.place without the titles that aren't sources of the answer, such as of threads that a tool found.
+func (r *recalled) place(id memory.ChannelID) (channel string, title memory.Title) {
+	channel, title = r.names.place(id)
+	_, isSource := r.titles[id]
+	if !isSource {
+		title = memory.Title{}
+	}
+	return channel, title
+}
+
 func (r *recalled) titlesFor(q Question) titles {
 	all := titles{}
 	note := func(id memory.ChannelID) {

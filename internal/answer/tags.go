@@ -206,7 +206,16 @@ func (n names) channelTag(t discordTag) string {
 		return unknownChannel
 	}
 	n.told[id] = true
-	return beside(t, "#"+strings.TrimLeft(name, "# "))
+	c := n.channels[id]
+	if !c.Kind.IsThread() {
+		return beside(t, "#"+strings.TrimLeft(name, "# "))
+	}
+	// Its title would be no source of the answer.
+	parent := n.visibleName(c.Parent)
+	if parent == "" {
+		return beside(t, "a thread")
+	}
+	return beside(t, "a thread in #"+strings.TrimLeft(parent, "# "))
 }
 
 func (n names) roleTag(t discordTag) string {

@@ -2,6 +2,8 @@ package answer
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +99,34 @@ func TestAnAnswerIsTakenBackIfItsTitleIsGone(t *testing.T) {
 		a := w.answer(q)
 		if takenBack := a.Trace.Origin.Writer == memory.TakenBack; takenBack != gone {
 			t.Errorf("gone %t: %q", gone, a.Text)
+		}
+	}
+}
+
+// A tag and a forward tell of a thread without its title, which would be no source of the answer.
+func TestTitlesAreNotToldBesideTagsAndForwards(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"tag", "forward"} {
+		w := newWorld(t, &scripted{pieces: []string{"In the drawer."}})
+		post := w.post(3*day, "Zinnober contraption fails")
+		w.begins(post, "It hums, then nothing")
+		if how == "tag" {
+			w.says(2*day, lobby, ben, "The oven manual is in <#"+strconv.FormatInt(int64(post), 10)+">")
+		} else {
+			said := w.says(2*day, post, ben, "The oven manual is in the drawer")
+			w.apply(memory.Posted{Message: memory.Message{
+				ID:       said + 5000,
+				Guild:    guild,
+				Channel:  lobby,
+				Author:   ann,
+				Content:  "[forwarded] The oven manual is in the drawer",
+				Original: memory.Original{Guild: guild, Channel: post, Message: said},
+			}})
+		}
+		q := w.asks(lobby, "Where is the oven manual?")
+		q.Limit = 1
+		if prompt := w.prompt(q); strings.Contains(prompt, "Zinnober") {
+			t.Errorf("%s: %s", how, prompt)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (t *turn) lore() []memory.Lore {
 func (t *turn) Named(said string) string { return t.r.names.named(said) }
 
 func (t *turn) Input(result search.Result) builder.Input {
-	in := History(result, t.q.Channel, t.Zone(), t.r.names.place, t.r.names.of)
+	in := History(result, t.q.Channel, t.Zone(), t.r.place, t.r.names.of)
 	t.r.names.nameTags(&in)
 	t.r.markReplies(&in, result.Hits)
 	in.Now = t.q.Now.In(t.Zone())
