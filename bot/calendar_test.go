@@ -123,11 +123,14 @@ func TestScheduledEventsAreKeptWhereTheyMayBe(t *testing.T) {
 	talk.Name = "Talk"
 	talk.ChannelID = &open.ID
 	talk.Description = nil
-	s.discord.Schedule(s.guild.ID, talk)
+	talk = s.discord.Schedule(s.guild.ID, talk)
 	s.waitCalendar(t, "Talk: <t:1797102000:F> – <t:1797109200:F>, <#"+open.ID.String()+">")
 	for _, l := range s.lore() {
 		if l.Channel != memory.ChannelID(open.ID) {
 			t.Errorf("%q may be told in channel %d", l.Name, l.Channel)
 		}
 	}
+	talk.ChannelID = &hidden.ID
+	s.discord.Schedule(s.guild.ID, talk)
+	s.waitCalendar(t)
 }

@@ -123,8 +123,10 @@ func (c calendar) changes(kept, may []memory.Lore) []memory.Event {
 		over[id] = true
 	}
 	for id := range before {
-		isShown := slices.ContainsFunc(c.shown, func(l memory.Lore) bool { return l.ID == id })
-		if c.whole && !isShown {
+		is := func(l memory.Lore) bool { return l.ID == id }
+		isShown := slices.ContainsFunc(c.shown, is)
+		mayStay := slices.ContainsFunc(may, is)
+		if isShown && !mayStay || c.whole && !isShown { // it moved to where nothing is remembered, or it is over
 			over[id] = true
 		}
 	}
