@@ -16,7 +16,9 @@ func TestGuestsAreToldNothing(t *testing.T) {
 	s.says(t, s.use(t, gil, "catchup"))
 	s.says(t, s.use(t, gil, "memory optout"))
 	asked := s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" what is planned?")
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Reference != nil && m.Reference.MessageID == asked.ID })
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+		return m.Reference != nil && m.Reference.MessageID == asked.ID
+	})
 	for _, m := range s.discord.Sent(s.channel) {
 		if m.Reference != nil && m.Reference.MessageID != asked.ID {
 			t.Errorf("the guest was told %q", m.Content)

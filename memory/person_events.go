@@ -78,9 +78,9 @@ func (e Learn) Place() (GuildID, ChannelID) { return e.Guild, 0 }
 
 func (Learn) decides() {}
 
-// Connected is a member's token of a guild, by which a program of theirs reads what they may read there. The
-// last by At holds; one without a Hash takes it back, also one of the same moment, and so does leaving the guild. It goes when they opt out or
-// are forgotten as a whole, and one from before that isn't kept.
+// Connected is a member's token of a guild, by which a program of theirs reads what they may read there. The last by
+// At holds; one without a Hash takes it back, also one of the same moment, and so does leaving the guild. It goes when
+// they opt out or are forgotten as a whole, and one from before that isn't kept.
 type Connected struct {
 	Guild GuildID
 	User  UserID

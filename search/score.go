@@ -306,8 +306,8 @@ var decayed = func() (of [neighbours + 1]float64) {
 	return of
 }()
 
-// around returns the BM25 of the neighbourhood stream of i, weighted by decay and with its thread's title, and its share
-// of the question.
+// around returns the BM25 of the neighbourhood stream of i, weighted by decay and with its thread's title, and its
+// share of the question.
 func (q question) around(stream []entry, i int) (score, covered float64) {
 	var all, any [maxTerms]float64
 	counts := all[:len(q.terms)]

@@ -102,8 +102,9 @@ func (c *converter) edited(w *discord.Message) *Question {
 	return a
 }
 
-// question returns what a new message asks Hark, or nil. Its author must be one who mayAsk. It must mention Hark or the
-// role that only Hark has, reply to Hark, or be direct. Guests of a voice channel can't ask: they may read nothing else.
+// question returns what a new message asks Hark, or nil. Its author must be one who mayAsk. It must mention Hark or
+// the role that only Hark has, reply to Hark, or be direct. Guests of a voice channel can't ask: they may read nothing
+// else.
 func (c *converter) question(w *discord.Message) *Question {
 	if w.Author == nil || w.Content == nil || w.ID == 0 || w.Member.IsGuest() || !c.mayAsk(w) {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// TestARepliedMessageIsShownForOneAnswerAndLeavesNothing holds that the text of an unlogged message is in the prompt of the
-// question that replies to it and nowhere else, and that the answer goes with it.
+// TestARepliedMessageIsShownForOneAnswerAndLeavesNothing holds that the text of an unlogged message is in the prompt
+// of the question that replies to it and nowhere else, and that the answer goes with it.
 func TestARepliedMessageIsShownForOneAnswerAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []memory.Event{

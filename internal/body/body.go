@@ -1,5 +1,6 @@
-// Package body turns what a Discord message carries into what Hark remembers of it: its text and its links. The gateway,
-// a look back into a channel's past, and imports all use it, so that a message is the same wherever it was read.
+// Package body turns what a Discord message carries into what Hark remembers of it: its text and its links. The
+// gateway, a look back into a channel's past, and imports all use it, so that a message is the same wherever it was
+// read.
 package body
 
 import (

@@ -14,8 +14,8 @@ type Clock struct {
 	known bool          // whether the server has told its date
 }
 
-// Now returns the server's time. Where this machine's clock agrees with it, that is this machine's time; otherwise it is
-// right within a second and the time that an answer takes.
+// Now returns the server's time. Where this machine's clock agrees with it, that is this machine's time; otherwise it
+// is right within a second and the time that an answer takes.
 func (c *Clock) Now() time.Time {
 	ahead, _ := c.Ahead()
 	return time.Now().Add(-ahead)

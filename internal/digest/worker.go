@@ -1,7 +1,7 @@
 // Package digest condenses what was said: it makes summaries of ended sessions, condenses the older part of running
-// ones, and learns lasting facts that members state about themselves. One Worker does all of it, with one view of
-// the log. Begin with Worker.next (rounds.go). Each kind of digest says which stretches it wants, what it asks the model, and
-// what it makes of the reply.
+// ones, and learns lasting facts that members state about themselves. One Worker does all of it, with one view of the
+// log. Begin with Worker.next (rounds.go). Each kind of digest says which stretches it wants, what it asks the model,
+// and what it makes of the reply.
 //
 // A digest is made only from what may be remembered there, of people who agree. It is kept only if that still holds
 // after the model has written. The package imports no more than memory, search and builder, and knows nothing of

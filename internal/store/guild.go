@@ -43,9 +43,9 @@ func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path strin
 	})
 }
 
-// restoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to a copy
-// of the backup all that was forgotten, deleted, edited or decided in the database since. No Hark may use the database.
-// The copy is sealed with the key of keyFile.
+// restoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to a
+// copy of the backup all that was forgotten, deleted, edited or decided in the database since. No Hark may use the
+// database. The copy is sealed with the key of keyFile.
 func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqlite.Keys,
 	progress sqlstore.Progress) (r sqlite.Restored, err error) {
 	release, err := p.lockForMove(ctx)

@@ -215,8 +215,8 @@ func fromMessage(at place, most int, kinds ...string) func(thing) (going, bool) 
 	return madeFrom(most, func(s memory.Source) bool { return isAt(s, at) }, kinds...)
 }
 
-// madeBefore selects what was made from a version of a message before one. Of several versions that a thing is made from,
-// the one listed first counts.
+// madeBefore selects what was made from a version of a message before one. Of several versions that a thing is made
+// from, the one listed first counts.
 func madeBefore(at place, version int64) func(thing) (going, bool) {
 	return func(t thing) (g going, found bool) {
 		for _, s := range t.from {

@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// A decision is written by the transaction that makes it. So a restore over what a kill left replays every decision that
-// somebody was told of, and none that was never made.
+// A decision is written by the transaction that makes it. So a restore over what a kill left replays every decision
+// that somebody was told of, and none that was never made.
 func TestRestoreOverWhatAKillLeft(t *testing.T) {
 	t.Parallel()
 	kills := 2

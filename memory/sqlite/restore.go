@@ -231,7 +231,8 @@ func opens(sealing sqlstore.Sealing, secret *seal.Secret) bool {
 	return err == nil
 }
 
-// inspectExisting returns the version of the database at path, and what makes it unreadable; 0 and nil if there is none.
+// inspectExisting returns the version of the database at path, and what makes it unreadable; 0 and nil if there is
+// none.
 func inspectExisting(ctx context.Context, path string) (version int, damage error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {

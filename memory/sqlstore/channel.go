@@ -101,7 +101,8 @@ func (t *transaction) addChannel(c memory.Channel) {
 	name, _, _ := t.nameOf(c)
 	t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, tags, owner, age_limited, unplaced, overwrites)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, no, heard, c.ID, c.Guild, c.Parent, c.Kind,
-		t.seal(placeOfChannelName(c.ID, no), name), t.sealTags(c, no, name), c.Owner, c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites))
+		t.seal(placeOfChannelName(c.ID, no), name), t.sealTags(c, no, name), c.Owner,
+		c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites))
 }
 
 // guildNo returns a guild's number, and gives a new guild one.

@@ -85,7 +85,8 @@ func (v *Vault) readWaiting(ctx context.Context, q Querier, to vectorSet, limit 
 		w.Channel = c.ID
 		w.Title = memory.TitleOf(&c, nil).Name
 		return err
-	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild, c.kind, c.name FROM segment s CROSS JOIN channel c
+	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild, c.kind, c.name
+		FROM segment s CROSS JOIN channel c
 		WHERE s.`+to.flag+` = 1 AND c.guild = s.guild AND c.no = s.channel ORDER BY s.id LIMIT ?+0`, limit)
 }
 

@@ -98,8 +98,8 @@ type listed struct {
 
 func (l listed) has(p print) bool { return l.prints[p] }
 
-// list returns the decisions of a kind, except those that are known, and those before an error as well. Without known it
-// returns only their prints.
+// list returns the decisions of a kind, except those that are known, and those before an error as well. Without known
+// it returns only their prints.
 func (k decidedKind) list(ctx context.Context, d Decisions, known func(print) bool) (all listed, err error) {
 	all.prints = map[print]bool{}
 	err = Each(ctx, d.from, func(scan Scanner) error {
@@ -188,7 +188,8 @@ func FinishForgettings(ctx context.Context, s *Store, progress func(done, total 
 }
 
 // decided are all kinds of decisions, in the order in which they are replayed: what keeps something out comes before
-// what it keeps out. Facts, and lore that a memory doesn't have, aren't among them: like messages, they were added later.
+// what it keeps out. Facts, and lore that a memory doesn't have, aren't among them: like messages, they were added
+// later.
 var decided = []decidedKind{
 	decidedAs("forgettings", fmt.Sprintf(`SELECT `+forgettingColumns+` FROM forgetting
 		WHERE guild IN (?1, %[1]d) OR ?1 = %[1]d ORDER BY id`, memory.Everywhere), readRule),
@@ -203,7 +204,8 @@ var decided = []decidedKind{
 	decidedAs("tokens", "SELECT guild, user, hash, at FROM connection WHERE "+inTheGuild, readConnected),
 	decidedAs("uses of tokens", "SELECT guild, user, hash, uses, used FROM connection WHERE uses > 0 AND "+inTheGuild,
 		readUse),
-	decidedAs("channels", "SELECT no, guild, id, parent, kind, name, tags, owner FROM channel WHERE chosen <> 0 AND "+inTheGuild,
+	decidedAs("channels",
+		"SELECT no, guild, id, parent, kind, name, tags, owner FROM channel WHERE chosen <> 0 AND "+inTheGuild,
 		readChannel),
 	decidedAs("servers", fmt.Sprintf("SELECT id, name FROM guild WHERE chosen <> 0 AND (id = ?1 OR ?1 = %d)",
 		memory.Everywhere), readGuildName),

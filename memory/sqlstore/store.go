@@ -1,9 +1,9 @@
 // Package sqlstore implements memory.Store in SQL: the rules of keeping, deriving and forgetting, written once for
 // every database. An Engine is the database: its connections and full text. Memory only caches it.
 //
-// Files refer down only: Store and transaction are at the bottom, the list of events at the top. Begin at Store.Apply in
-// commit.go. events.go lists what handles each type of event, derived.go finds what was derived from something, cascade.go
-// deletes it, and forget.go begins a forgetting.
+// Files refer down only: Store and transaction are at the bottom, the list of events at the top. Begin at Store.Apply
+// in commit.go. events.go lists what handles each type of event, derived.go finds what was derived from something,
+// cascade.go deletes it, and forget.go begins a forgetting.
 package sqlstore
 
 import (

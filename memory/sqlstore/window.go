@@ -160,7 +160,8 @@ func spansByGuild(spans []span) (guilds [][]span) {
 
 // spans returns the windows round ids. Of many ids in a row it looks up a few: windows that meet include the
 // ids between them.
-func (round window) spans(ctx context.Context, q Querier, nos numbers, ids map[int64][]memory.MessageID) ([]span, error) {
+func (round window) spans(ctx context.Context, q Querier, nos numbers,
+	ids map[int64][]memory.MessageID) ([]span, error) {
 	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // between ids; it ends a row
 	each := max(1, (round.before+round.after)/2)
 	some := map[int64][]memory.MessageID{}
